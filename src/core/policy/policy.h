@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/* What may happen now. ucs_policy_step() takes everything that is known and gives back the new state and, as data, what is to
+ * be done. It has one caller (daemon/manager), keeps nothing, asks nothing and does nothing: its tests are tables.
+ *
+ * Level-triggered: the answer depends on the present alone. A timer that fires is never itself a permission; the caller
+ * looks at the world afresh and steps again. */
+
+#include "core/policy/blocker.h"
+#include "core/policy/candidate.h"
+#include "core/policy/config.h"
+#include "core/policy/result.h"
+
+/* D-Bus: State. */
+typedef enum UcsLife {
+        UCS_LIFE_CURRENT,     /* "current": nothing newer than what runs */
+        UCS_LIFE_PENDING,     /* "pending": something newer, waiting */
+        UCS_LIFE_APPLYING,    /* "applying" */
+        UCS_LIFE_FAILED,      /* "failed": it was tried, and will not be again by itself */
+        UCS_LIFE_UNSUPPORTED, /* "unsupported": nothing can be loaded late here */
+        _UCS_LIFE_MAX,
+        _UCS_LIFE_INVALID = -EINVAL,
+} UcsLife;
+
+const char *ucs_life_to_string(UcsLife l);
+UcsLife ucs_life_from_string(const char *s);
+
+/* Someone's wish, from Apply() to its signal. */
+typedef struct UcsRequest {
+        uint32_t id; /* 0: there is none */
+        uint64_t flags;
+        uint32_t uid;
+} UcsRequest;
+
+/* A file that was refused or failed here, by its bytes. */
+typedef struct UcsRejection {
+        uint8_t digest[UCS_DIGEST_SIZE];
+        UcsResult result;
+        uint64_t when_usec;
+        uint64_t until_usec; /* `busy`: when to try again; 0: until acknowledged */
+} UcsRejection;
+
+#define UCS_REJECTIONS_MAX 64
+
+typedef struct UcsForecast {
+        uint64_t low_nsec, high_nsec; /* UCS_UNKNOWN: no forecast */
+} UcsForecast;
+
+/* The present, observed at one moment. */
+typedef struct UcsWorld {
+        uint64_t realtime_usec; /* CLOCK_REALTIME: windows, deadlines */
+        uint64_t boottime_usec; /* CLOCK_BOOTTIME: settle time, quiet time */
+        const UcsMachine *machine;
+        const UcsScan *scan;                     /* NULL: not scanned yet */
+        uint64_t firmware_changed_boottime_usec; /* the last event in the firmware directories; 0: none */
+        const UcsLoadSample *load;               /* a new sample, NULL: none this time */
+        UcsRequest request;
+        uint64_t spread_seed;
+        UcsForecast forecast;
+        const char *config_error; /* NULL: the configuration is right */
+        bool applying;            /* a load is under way */
+} UcsWorld;
+
+/* What is remembered from step to step; all but `load` and `blocked` is kept on disk. Start with all zero. */
+typedef struct UcsState {
+        uint64_t pending_since_usec; /* 0: nothing is pending */
+        uint8_t pending_digest[UCS_DIGEST_SIZE];
+        uint32_t pending_revision;
+        bool overdue;
+        bool announced_bad; /* the bad file of `pending_digest`-like identity `bad_digest` was reported */
+        uint8_t bad_digest[UCS_DIGEST_SIZE];
+        uint64_t scanned_boottime_usec; /* the change that the last scan saw */
+        UcsBlockerSet blocked;          /* as last reported */
+        UcsLoadTracker load;
+        UcsRejection rejections[UCS_REJECTIONS_MAX];
+        size_t n_rejections;
+} UcsState;
+
+/* Why, for one blocker. */
+typedef struct UcsBlockerReport {
+        UcsBlocker blocker;
+        char sentence[256];
+        uint64_t clears_usec; /* CLOCK_REALTIME at which it can clear; 0: unknown */
+} UcsBlockerReport;
+
+/* What the caller is to do, each bit once a step. */
+typedef enum UcsEffects {
+        UCS_EFFECT_SCAN = 1U << 0,               /* the directories have settled: read the firmware and step again */
+        UCS_EFFECT_CANDIDATE_FOUND = 1U << 1,    /* journal, signal */
+        UCS_EFFECT_CANDIDATE_REJECTED = 1U << 2, /* journal: a bad file, once a file */
+        UCS_EFFECT_DEFERRED = 1U << 3,           /* journal: the set of blockers changed */
+        UCS_EFFECT_OVERDUE = 1U << 4,            /* journal: the deadline has passed */
+        UCS_EFFECT_APPLY = 1U << 5,              /* begin the load */
+        UCS_EFFECT_SETTLE_REQUEST = 1U << 6,     /* a request can end without a load: nothing is pending any more */
+        UCS_EFFECT_SAVE = 1U << 7,               /* the state that is kept on disk changed */
+} UcsEffects;
+
+typedef struct UcsDecision {
+        UcsLife life;
+        unsigned effects; /* UcsEffects */
+        UcsBlockerSet blocked;    /* the whole set, as published */
+        UcsBlockerSet holding;    /* less what the request overrides: empty means go */
+        UcsBlockerReport reports[_UCS_BLOCKER_MAX];
+        size_t n_reports;
+        const UcsCandidate *candidate; /* in the world's scan; NULL: none that is newer */
+        bool in_window, load_quiet;
+        UcsInterval window;     /* the one that is open or comes next, after spread; start 0: none */
+        uint64_t earliest_usec; /* the latest of the known clearing times; 0: unknown */
+
+        /* When to look again; 0: not by the clock. */
+        uint64_t wake_realtime_usec, wake_boottime_usec;
+        bool want_load_samples; /* read the load every UCS_LOAD_SAMPLE_USEC */
+        bool want_cpu_poll;     /* re-read cpu/online every few seconds */
+} UcsDecision;
+
+/* The only place where it is decided what happens. `state` is replaced by the new one. */
+void ucs_policy_step(const UcsConfig *config, UcsState *state, const UcsWorld *world, UcsDecision *ret);
+
+/* The same judgement without consequence: what would hold a request with these flags back. For CanApply and Explain. */
+void ucs_policy_explain(const UcsConfig *config, const UcsState *state, const UcsWorld *world, uint64_t flags,
+                        UcsDecision *ret);
+
+/* Remember that a file was refused or failed; the oldest entry makes room. */
+void ucs_state_reject(UcsState *state, const UcsRejection *r);
+const UcsRejection *ucs_state_rejection(const UcsState *state, const uint8_t digest[static UCS_DIGEST_SIZE]);
+bool ucs_state_acknowledge(UcsState *state, const uint8_t digest[static UCS_DIGEST_SIZE]); /* false: not among them */
+
+/* Text for the disk, with a format version; see record/history.h for the errors. */
+int ucs_state_format(const UcsState *state, char **ret, size_t *ret_size);
+int ucs_state_parse(const char *text, size_t size, UcsState *ret, UcsError *e);

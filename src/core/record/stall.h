@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/* For how long the machine stood still, from what each CPU's witness saw.
+ *
+ * "Machine-wide" (no CPU ran anything): with exact intervals their intersection, with durations alone the smallest of them,
+ * since all CPUs leave multi_cpu_stop() together (kernel/stop_machine.c). "Worst": the longest stall of one CPU. A CPU without
+ * evidence counts as missing, never as 0. A CPU whose stopper ran more than once has other work in its account: it is flagged
+ * and left out of the worst. */
+
+#include <errno.h>
+
+#include "base/cleanup.h"
+#include "base/error.h"
+
+typedef enum UcsWitnessKind {
+        UCS_WITNESS_NONE,      /* "none" */
+        UCS_WITNESS_WRITE,     /* "write": wall time of the write, an upper bound */
+        UCS_WITNESS_SCHEDSTAT, /* "schedstat": run time of migration/N */
+        UCS_WITNESS_PERF,      /* "perf": context switches of migration/N */
+        UCS_WITNESS_KERNEL,    /* "kernel": entry to and return from stop_machine_cpuslocked() */
+        _UCS_WITNESS_MAX,
+        _UCS_WITNESS_INVALID = -EINVAL,
+} UcsWitnessKind;
+
+const char *ucs_witness_to_string(UcsWitnessKind k);
+UcsWitnessKind ucs_witness_from_string(const char *s);
+
+/* One CPU's evidence. Offsets are from the earliest entry of any CPU. */
+typedef struct UcsCpuStall {
+        uint32_t cpu;
+        uint32_t apic_id; /* UINT32_MAX: unknown */
+        uint32_t cluster; /* x2APIC cluster, apic_id >> 4 (arch/x86/kernel/apic/x2apic_cluster.c); UINT32_MAX: unknown */
+        uint32_t package; /* UINT32_MAX: unknown */
+        uint64_t stall_nsec; /* UCS_UNKNOWN: no evidence */
+        uint64_t entry_nsec; /* UCS_UNKNOWN without intervals */
+        uint64_t exit_nsec;
+        uint64_t runs; /* how often the stopper ran; more than 1: mixed with other work */
+} UcsCpuStall;
+
+/* The whole of one load. Every figure may be UCS_UNKNOWN. */
+typedef struct UcsStall {
+        UcsWitnessKind witness;
+        uint64_t when_usec;  /* CLOCK_REALTIME at the write */
+        uint64_t stall_nsec; /* machine-wide */
+        uint64_t worst_nsec;
+        uint32_t worst_cpu; /* UINT32_MAX: unknown */
+        uint64_t median_nsec, p99_nsec;
+        uint64_t entry_spread_nsec, exit_spread_nsec;
+        uint64_t write_nsec; /* wall time of the write */
+        uint64_t steal_nsec; /* taken by the hypervisor meanwhile, all CPUs */
+        uint64_t tsc_hz;     /* 0: unknown, or the clocksource is not the TSC: then no ticks */
+        uint64_t stall_ticks, worst_ticks;
+        uint32_t n_witnessed, n_missing, n_mixed;
+        UcsCpuStall *cpus; /* n_cpus, owned */
+        size_t n_cpus;
+} UcsStall;
+
+void ucs_stall_done(UcsStall *s);
+
+/* Fill every figure from `cpus`, `n_cpus`, `write_nsec`, `steal_nsec`, `tsc_hz` and `witness` of `s`. Without evidence of any CPU
+ * the witness becomes "write" and the stall is the wall time of the write (an upper bound). */
+int ucs_stall_summarize(UcsStall *s);
+
+uint64_t ucs_stall_ticks(uint64_t nsec, uint64_t tsc_hz); /* UCS_UNKNOWN when either is unknown */
+
+/* Counters over all loads, kept on disk: upper bounds of the histogram's buckets in ns, the last one UINT64_MAX. */
+#define UCS_STALL_BUCKETS 12
+typedef struct UcsStallTotals {
+        uint64_t count, total_nsec, max_nsec, over_budget;
+        uint64_t buckets[UCS_STALL_BUCKETS];
+} UcsStallTotals;
+
+extern const uint64_t ucs_stall_bounds_nsec[UCS_STALL_BUCKETS];
+void ucs_stall_totals_add(UcsStallTotals *t, uint64_t stall_nsec, uint64_t budget_nsec);

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/* The one door to files. Everything that an adapter opens lies below a root directory (--root=), resolved by openat2(2) with
+ * RESOLVE_IN_ROOT: absolute links stay inside, so a test can hand in another machine. A path may start with '/'. */
+
+#include "os/fd.h"
+#include "base/error.h"
+
+/* -errno of open(2). */
+int ucs_root_open(const char *path, int *ret_fd, UcsError *e);
+
+/* Is it this machine's own root? Decides whether instructions such as RDTSC and CPUID speak of the same machine. */
+bool ucs_root_is_host(int root_fd);
+
+/* openat2() below the root, always O_CLOEXEC. The descriptor, or -errno. Fails with -ENOSYS before Linux 5.6. */
+int ucs_root_openat(int root_fd, const char *path, int flags);
+
+/* Read a small text file of sysfs, procfs or /etc whole, NUL-terminated: -EFBIG beyond `cap` bytes, -EBADMSG when there is a NUL
+ * byte in it, else -errno; `e` names the path. Also for files whose size says 0. */
+int ucs_root_read(int root_fd, const char *path, size_t cap, char **ret, size_t *ret_size, UcsError *e);
+
+/* Does the path exist? 1, 0, or -errno when that cannot be told. */
+int ucs_root_exists(int root_fd, const char *path);

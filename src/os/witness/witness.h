@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/* Witnesses of the stall, one file each, one table that picks. A witness is opened beforehand (slow, may fail: then the next in the table is
+ * asked), armed in the writing thread right before the write, and read right after it. */
+
+#include "core/policy/machine.h"
+#include "core/record/stall.h"
+
+typedef struct UcsWitness UcsWitness;
+
+/* `kind`: _UCS_WITNESS_INVALID picks (perf if permitted, else schedstat, else write). Never fails but for -ENOMEM: without any witness it
+ * is UCS_WITNESS_WRITE, and `e` says what was missing. Keeps copies of what it needs from `m`. */
+int ucs_witness_open(int root_fd, UcsWitnessKind kind, const UcsMachine *m, UcsWitness **ret, UcsError *e);
+UcsWitness *ucs_witness_close(UcsWitness *w);
+DEFINE_CLEANUP(UcsWitness *, ucs_witness_close);
+
+UcsWitnessKind ucs_witness_kind(const UcsWitness *w);
+
+/* Baseline. In the thread that writes, as the last thing before the write. */
+int ucs_witness_arm(UcsWitness *w);
+
+/* What the CPUs saw since. Reads a CPU again whose stopper ran once more but has not been charged yet (the scheduler charges when the
+ * thread is switched out), for at most UCS_WITNESS_RETRY_USEC in all; such a CPU is then missing. Fills `cpus`, `witness` of `s`. */
+int ucs_witness_collect(UcsWitness *w, UcsStall *s);
+
+#define UCS_WITNESS_RETRY_USEC (200 * UINT64_C(1000))
