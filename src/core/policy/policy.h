@@ -62,15 +62,15 @@ typedef struct UcsWorld {
         bool applying;            /* a load is under way */
 } UcsWorld;
 
-/* What is remembered from step to step; all but `load` and `blocked` is kept on disk. Start with all zero. */
+/* What is remembered from step to step. What was pending since when, and the rejections, are kept on disk; the rest belongs to this run of
+ * the daemon. Start with all zero. */
 typedef struct UcsState {
         uint64_t pending_since_usec; /* 0: nothing is pending */
         uint8_t pending_digest[UCS_DIGEST_SIZE];
         uint32_t pending_revision;
         bool overdue;
-        bool announced_bad; /* the bad file of `pending_digest`-like identity `bad_digest` was reported */
-        uint8_t bad_digest[UCS_DIGEST_SIZE];
-        uint64_t scanned_boottime_usec; /* the change that the last scan saw */
+        char bad_text[384];             /* the complaint about a file that was reported last, so that it is reported once */
+        uint64_t scanned_boottime_usec; /* the change in the directories that the last scan saw */
         UcsBlockerSet blocked;          /* as last reported */
         UcsLoadTracker load;
         UcsRejection rejections[UCS_REJECTIONS_MAX];
@@ -103,7 +103,7 @@ typedef struct UcsDecision {
         UcsBlockerSet holding;    /* less what the request overrides: empty means go */
         UcsBlockerReport reports[_UCS_BLOCKER_MAX];
         size_t n_reports;
-        const UcsCandidate *candidate; /* in the world's scan; NULL: none that is newer */
+        const UcsCandidate *candidate; /* in the world's scan; NULL: nothing to load */
         bool in_window, load_quiet;
         UcsInterval window;     /* the one that is open or comes next, after spread; start 0: none */
         uint64_t earliest_usec; /* the latest of the known clearing times; 0: unknown */
@@ -120,6 +120,10 @@ void ucs_policy_step(const UcsConfig *config, UcsState *state, const UcsWorld *w
 /* The same judgement without consequence: what would hold a request with these flags back. For CanApply and Explain. */
 void ucs_policy_explain(const UcsConfig *config, const UcsState *state, const UcsWorld *world, uint64_t flags,
                         UcsDecision *ret);
+
+/* A new scan found a file bad that held a candidate before: keep the candidate, with the complaint in its `error`, so that what is pending stays
+ * pending (and cannot be loaded: refusal-predicted) until the file is right again or gone. 0 or -ENOMEM. */
+int ucs_scan_carry_over(UcsScan *scan, const UcsScan *before);
 
 /* Remember that a file was refused or failed; the oldest entry makes room. */
 void ucs_state_reject(UcsState *state, const UcsRejection *r);
