@@ -8,45 +8,19 @@
 /* One a CPU type, sorted: the type is the upper 24 bits. From the kernel's need_sha_check(), later
  * get_cutoff_revision() (arch/x86/kernel/cpu/microcode/amd.c), as of 6.19: with dd14022a7ce9 (0x0b4041) and
  * 876f0d43af78 (0x080012). */
+/* clang-format off */
 static const uint32_t cutoffs[] = {
         /* family 17h */
-        0x08001277,
-        0x0800820f,
-        0x0830107c,
-        0x0860010e,
-        0x08608108,
-        0x08701034,
-        0x08a0000a,
+        0x08001277, 0x0800820f, 0x0830107c, 0x0860010e, 0x08608108, 0x08701034, 0x08a0000a,
         /* family 19h */
-        0x0a00107a,
-        0x0a0011da,
-        0x0a001243,
-        0x0a00820e,
-        0x0a101153,
-        0x0a10124e,
-        0x0a108109,
-        0x0a20102f,
-        0x0a201212,
-        0x0a404109,
-        0x0a500013,
-        0x0a60120a,
-        0x0a704109,
-        0x0a705208,
-        0x0a708009,
-        0x0a70c009,
-        0x0aa00116,
-        0x0aa00218,
+        0x0a00107a, 0x0a0011da, 0x0a001243, 0x0a00820e, 0x0a101153, 0x0a10124e, 0x0a108109, 0x0a20102f,
+        0x0a201212, 0x0a404109, 0x0a500013, 0x0a60120a, 0x0a704109, 0x0a705208, 0x0a708009, 0x0a70c009,
+        0x0aa00116, 0x0aa00218,
         /* family 1Ah */
-        0x0b002146,
-        0x0b008111,
-        0x0b101046,
-        0x0b204031,
-        0x0b404031,
-        0x0b404101,
-        0x0b600031,
-        0x0b608031,
+        0x0b002146, 0x0b008111, 0x0b101046, 0x0b204031, 0x0b404031, 0x0b404101, 0x0b600031, 0x0b608031,
         0x0b700031,
 };
+/* clang-format on */
 
 uint32_t ucs_entrysign_cutoff(uint32_t revision) {
         size_t low = 0, high = ELEMENTSOF(cutoffs);
