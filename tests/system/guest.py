@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """A guest: the real systemd as PID 1 over the small Debian tree, in namespaces of its own, without a container engine.
 
-    with Guest(tree, layers=[product]) as guest:
+    with Guest() as guest:
+        guest.mount_root(tree, layers=[product])
+        guest.up()
         guest.run("systemctl", "is-system-running")
 
 The guest's root is an overlay whose upper directory lies on disk (a copy of the tree where overlays cannot be stacked). Programs get in
@@ -9,7 +11,7 @@ with nsenter, with a clean environment. What the guest leaves behind is nothing:
 process that started it, and mounts go with the namespaces. Whoever makes a guest must be in a mount namespace of its own, which
 enter_private_mounts() sees to.
 
-Nothing here knows ucodesync; see simulator.py and the cases for that.
+Nothing here knows ucodesync; machine.py does.
 """
 
 import atexit
@@ -17,7 +19,6 @@ import fcntl
 import os
 import shutil
 import signal
-import stat
 import subprocess
 import sys
 import tempfile
@@ -66,7 +67,7 @@ def enter_private_mounts():
         raise Cannot("no fresh namespaces: " + probe.stderr.strip())
     os.environ["UCODESYNC_PRIVATE_MOUNTS"] = str(os.getpid())
     sys.stdout.flush()
-    os.execvp("unshare", ["unshare", "--mount", "--propagation", "private", sys.executable, *sys.argv])
+    os.execvp("unshare", ["unshare", "--mount", "--propagation", "private", sys.executable, "-B", *sys.argv])
 
 
 def wait_for(what, condition, timeout=15, every=0.05):
@@ -82,37 +83,36 @@ def wait_for(what, condition, timeout=15, every=0.05):
 
 
 class Guest:
-    def __init__(self, tree, layers=(), keep=False):
-        self.tree, self.layers, self.keep = tree, list(layers), keep
+    def __init__(self, keep=False):
+        self.keep = keep
         self.work = tempfile.mkdtemp(prefix="ucodesync-system-", dir=os.environ.get("TMPDIR", "/var/tmp"))
         self.root = os.path.join(self.work, "root")
         self.binds = []
-        self.unshare = self.kmsg = self.cgroup = None
+        self.unshare = self.kmsg = self.cgroup = self.lock = None
         self.init = 0
         self.sequence = 0
-        self.lock = open(tree + ".lock", "w")
-        fcntl.flock(self.lock, fcntl.LOCK_SH)
-        atexit.register(self.down)
-        self.mount_root()
+        atexit.register(self.close)
 
     def __enter__(self):
-        self.up()
         return self
 
     def __exit__(self, *exc):
-        self.down()
+        self.close()
 
     # ---- the root ------------------------------------------------------------------------------------------------------------
 
-    def mount_root(self):
+    def mount_root(self, tree, layers=()):
+        self.lock = open(tree + ".lock", "w")
+        fcntl.flock(self.lock, fcntl.LOCK_SH)
         upper, index = os.path.join(self.work, "upper"), os.path.join(self.work, "index")
         for d in (self.root, upper, index):
             os.mkdir(d)
-        lower = ":".join([*reversed(self.layers), self.tree])
+        lower = ":".join([*reversed(layers), tree])
         r = subprocess.run(["mount", "-t", "overlay", "-o", f"lowerdir={lower},upperdir={upper},workdir={index}", "overlay", self.root],
                            stderr=subprocess.DEVNULL)
         if r.returncode != 0:
-            for d in (self.tree, *self.layers):
+            # No overlay over what lies below: a copy.
+            for d in (tree, *layers):
                 subprocess.run(["cp", "-a", "--reflink=auto", d + "/.", self.root], check=True)
         self.write("/etc/machine-id", MACHINE_ID + "\n")
         self.write("/etc/hostname", "ucodesync-guest\n")
@@ -153,22 +153,25 @@ class Guest:
     def make_cgroup(self):
         """A cgroup2 of its own, through a fresh mount: the machine may have version 1, both, or a read-only mount."""
         at = os.path.join(self.work, "cgroup")
-        os.mkdir(at)
-        r = subprocess.run(["mount", "-t", "cgroup2", "cgroup2", at], stderr=subprocess.PIPE, text=True)
-        if r.returncode != 0:
-            raise Cannot("no cgroup2: " + r.stderr.strip())
-        for name in os.listdir(at):
-            pid = name.removeprefix("ucodesync-system.")
-            if pid != name and pid.isdigit() and not os.path.exists("/proc/" + pid):
-                remove_cgroup(os.path.join(at, name))
+        if not os.path.isdir(at):
+            os.mkdir(at)
+            r = subprocess.run(["mount", "-t", "cgroup2", "cgroup2", at], stderr=subprocess.PIPE, text=True)
+            if r.returncode != 0:
+                raise Cannot("no cgroup2: " + r.stderr.strip())
+            for name in os.listdir(at):
+                pid = name.removeprefix("ucodesync-system.")
+                if pid != name and pid.isdigit() and not os.path.exists("/proc/" + pid):
+                    remove_cgroup(os.path.join(at, name))
         self.cgroup = os.path.join(at, f"ucodesync-system.{os.getpid()}")
         os.makedirs(self.cgroup, exist_ok=True)
 
     def up(self):
+        """Boot, and wait until all units are started. After down() it is the next boot of the same disk."""
         self.make_cgroup()
         fifo = os.path.join(self.work, "kmsg")
-        os.mkfifo(fifo, 0o600)
-        self.kmsg = os.open(fifo, os.O_RDWR | os.O_NONBLOCK | os.O_CLOEXEC)
+        if self.kmsg is None:
+            os.mkfifo(fifo, 0o600)
+            self.kmsg = os.open(fifo, os.O_RDWR | os.O_NONBLOCK | os.O_CLOEXEC)
         with open(os.path.join(self.work, "binds"), "w", encoding="utf-8") as f:
             for source, destination in self.binds:
                 f.write(f"{source} {destination}\n")
@@ -178,25 +181,25 @@ class Guest:
             with open(os.path.join(self.cgroup, "cgroup.procs"), "w", encoding="ascii") as procs:
                 procs.write("0")
 
-        self.unshare = subprocess.Popen(
-            ["unshare", "--mount", "--pid", "--fork", "--kill-child", "--cgroup", "--uts", "--ipc", "--net",
-             os.path.join(HERE, "guest-init"), self.work],
-            stdin=subprocess.DEVNULL, stdout=open(os.path.join(self.work, "init.log"), "w"), stderr=subprocess.STDOUT,
-            preexec_fn=prepare, start_new_session=True)
+        log = os.path.join(self.work, "init.log")
+        with open(log, "w", encoding="utf-8") as f:
+            self.unshare = subprocess.Popen(
+                ["unshare", "--mount", "--pid", "--fork", "--kill-child", "--cgroup", "--uts", "--ipc", "--net",
+                 os.path.join(HERE, "guest-init"), self.work],
+                stdin=subprocess.DEVNULL, stdout=f, stderr=subprocess.STDOUT, preexec_fn=prepare, start_new_session=True)
         try:
             self.init = wait_for("PID 1", self.find_init)
             wait_for("systemd's socket", lambda: self.alive() and os.path.exists(f"/proc/{self.init}/root/run/systemd/private"))
             state = self.run("systemctl", "is-system-running", "--wait", check=False, timeout=60).stdout.strip()
         except Failed as e:
-            raise Failed(f"{e}; init says: {open(os.path.join(self.work, 'init.log')).read().strip() or 'nothing'}") from e
+            with open(log, encoding="utf-8") as f:
+                raise Failed(f"{e}; init says: {f.read().strip() or 'nothing'}") from e
         if state != "running":
             raise Failed(f"the guest is '{state}':\n" + self.run("systemctl", "--failed", check=False).stdout)
 
     def find_init(self):
         self.alive()
-        with open(f"/proc/{self.unshare.pid}/task/{self.unshare.pid}/children", encoding="ascii") as f:
-            pids = f.read().split()
-        return int(pids[0]) if pids else 0
+        return next(iter(children(self.unshare.pid)), 0)
 
     def alive(self):
         if self.unshare.poll() is not None:
@@ -204,29 +207,33 @@ class Guest:
         return True
 
     def down(self):
-        atexit.unregister(self.down)
-        if self.unshare and self.unshare.poll() is None:
-            # --kill-child: PID 1 dies with it, and with PID 1 all that runs in the guest.
-            self.unshare.kill()
+        """As if the power went: PID 1 dies, and with it all that runs in the guest. The disk stays."""
         if self.unshare:
+            if self.unshare.poll() is None:
+                self.unshare.kill()  # --kill-child takes PID 1 along
             self.unshare.wait()
+            self.unshare = None
         if self.cgroup:
             remove_cgroup(self.cgroup)
+            self.cgroup = None
+
+    def release(self):
+        """For what a subclass runs outside of the guest: end it, before the disk goes."""
+
+    def close(self):
+        atexit.unregister(self.close)
+        self.down()
+        self.release()
         if self.kmsg is not None:
             os.close(self.kmsg)
             self.kmsg = None
-        if self.work:
-            for at in ("cgroup", "root"):
-                at = os.path.join(self.work, at)
-                if os.path.ismount(at):
-                    subprocess.run(["umount", "--lazy", at], check=False)
-            if self.keep:
-                print("kept:", self.work, file=sys.stderr)
-            else:
-                shutil.rmtree(self.work, ignore_errors=True)
-            self.work = None
-        self.unshare = self.cgroup = None
-        self.lock.close()
+        if self.lock:
+            self.lock.close()
+        if self.keep:
+            print("kept:", self.work, file=sys.stderr)
+            return
+        unmount_below(self.work)
+        shutil.rmtree(self.work, ignore_errors=True)
 
     # ---- inside --------------------------------------------------------------------------------------------------------------
 
@@ -249,6 +256,17 @@ class Guest:
     def out(self, *argv, **kwargs):
         return self.run(*argv, **kwargs).stdout.strip()
 
+    def start(self, *argv):
+        """A program in the guest that goes on by itself, until stop()."""
+        return subprocess.Popen(self.argv(*argv, timeout=0), stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                                stderr=subprocess.DEVNULL, preexec_fn=die_with_parent)
+
+    def stop(self, process):
+        """nsenter waits for its child; the child is the program."""
+        for pid in children(process.pid):
+            os.kill(pid, signal.SIGINT)
+        process.wait(10)
+
     def outside_pid(self, pid):
         """The number that a process of the guest has outside."""
         with os.scandir("/proc") as entries:
@@ -268,6 +286,19 @@ class Guest:
         """A line of the kernel, as journald reads it."""
         self.sequence += 1
         os.write(self.kmsg, f"{priority},{self.sequence},{time.monotonic_ns() // 1000},-;{text}\n".encode())
+
+
+def children(pid):
+    with open(f"/proc/{pid}/task/{pid}/children", encoding="ascii") as f:
+        return [int(p) for p in f.read().split()]
+
+
+def unmount_below(directory):
+    """The latest first. Nothing is removed recursively while a mount is in it."""
+    with open("/proc/self/mountinfo", encoding="utf-8") as f:
+        points = [line.split()[4] for line in f]
+    for point in reversed([p for p in points if p.startswith(directory + "/")]):
+        subprocess.run(["umount", "--lazy", point], check=True)
 
 
 def remove_cgroup(path):

@@ -1,0 +1,168 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""The machine under test: a guest with the product installed, whose CPUs are ucodesim.
+
+The simulated /sys/devices/system/cpu is mounted where the kernel's is. The simulated files of /proc cannot be: ProtectProc= gives the
+unit a fresh /proc. So they lie in a scratch directory, and a drop-in binds them into the unit's own /proc, file by file. That drop-in
+and a quick configuration are the only things in which the guest differs from a host. A process namespace hides the kernel's
+migration/N threads; the witness of the stall is therefore `write`.
+"""
+
+import json
+import os
+import subprocess
+
+from guest import HERE, Cannot, Failed, Guest, die_with_parent, wait_for
+
+SOURCE = os.path.dirname(os.path.dirname(HERE))
+SCRATCH = "/run/simulated"
+UNIT = "ucodesyncd.service"
+BUS = ("org.ucodesync1", "/org/ucodesync1")
+MANAGER, STALL = "org.ucodesync1.Manager", "org.ucodesync1.Stall"
+FIRMWARE = "/usr/lib/firmware/intel-ucode"
+CONFIG = "/etc/ucodesync/ucodesyncd.conf.d/50-test.conf"
+BASE_REVISION = 0x0200003A
+
+# What of the simulated /proc the unit gets to see.
+PROC = ["cpuinfo", "stat", "loadavg", "uptime", "cmdline", "pressure/cpu", "sys/kernel/tainted"]
+
+OPEN = "[Schedule]\nWindow=*-*-* 00:00 for 24h\nSpreadSec=0\nSettleSec=1s\nBootGraceSec=0\n[Load]\nQuietSec=2s\n"
+SHUT = OPEN.replace("Window=*-*-* 00:00 for 24h", "Window=2099-01-01 00:00 for 1h")
+
+
+class Machine(Guest):
+    def __init__(self, simulator_options=(), keep=False):
+        super().__init__(keep)
+        self.sim = None
+        self.revision = BASE_REVISION
+        layer = os.path.join(self.work, "product")
+        tree, self.builddir = install(layer)
+        self.mount_root(tree, [layer])
+        self.start_simulator(simulator_options)
+        self.bind(os.path.join(self.simulated, "sys/devices/system/cpu"), "/sys/devices/system/cpu")
+        self.bind(os.path.join(self.simulated, "proc"), SCRATCH)
+        self.dropin("simulated", "[Service]\n" + "".join(f"BindReadOnlyPaths=-{SCRATCH}/{name}:/proc/{name}\n" for name in PROC))
+        self.configure(OPEN)
+
+    def release(self):
+        if not self.sim:
+            return
+        self.sim.terminate()
+        try:
+            self.sim.wait(10)
+        except subprocess.TimeoutExpired:
+            self.sim.kill()
+            self.sim.wait()
+        self.sim = None
+
+    # ---- the simulator -------------------------------------------------------------------------------------------------------
+
+    def start_simulator(self, options):
+        self.simulated = os.path.join(self.work, "simulated")
+        os.mkdir(self.simulated)
+        log = open(os.path.join(self.work, "ucodesim.log"), "w")
+        self.sim = subprocess.Popen(
+            [self.tool("tests/sim/ucodesim"), "--mount=" + self.simulated, "--firmware-root=" + self.root, "--topology=2x2x2", *options],
+            stdin=subprocess.DEVNULL, stdout=log, stderr=log, preexec_fn=die_with_parent)
+
+        def mounted():
+            if self.sim.poll() is not None:
+                raise Failed("ucodesim: " + open(log.name).read().strip())
+            return os.path.exists(os.path.join(self.simulated, "sys/devices/system/cpu/online"))
+        wait_for("ucodesim", mounted)
+
+    def tool(self, name):
+        return os.path.join(self.builddir, name)
+
+    # ---- files of the guest --------------------------------------------------------------------------------------------------
+
+    def dropin(self, name, text):
+        self.write(f"/etc/systemd/system/{UNIT}.d/{name}.conf", text)
+
+    def configure(self, text):
+        self.write(CONFIG, text)
+
+    def next_update(self, **options):
+        """A file with the next revision arrives as a package manager brings it: written beside, then renamed. The revision."""
+        self.revision += 1
+        self.firmware(revision=hex(self.revision), min_revision=hex(BASE_REVISION), **options)
+        return self.revision
+
+    def firmware(self, name="06-55-04", **options):
+        d = self.path(FIRMWARE)
+        os.makedirs(d, exist_ok=True)
+        new = os.path.join(d, name + ".dpkg-new")
+        subprocess.run([self.tool("tests/fixtures/mkfixture"), "-o", new, "--signature=0x50654", "--mask=0x80",
+                        *(f"--{k.replace('_', '-')}={v}" for k, v in options.items())], check=True)
+        os.chmod(new, 0o644)
+        os.rename(new, os.path.join(d, name))
+
+    # ---- asking --------------------------------------------------------------------------------------------------------------
+
+    def get(self, name, interface=MANAGER, user=None):
+        r = self.out("busctl", "--json=short", "get-property", *BUS, interface, name, user=user)
+        return json.loads(r)["data"]
+
+    def call(self, method, *arguments, interface=MANAGER, check=True, user=None, timeout=60):
+        r = self.run("busctl", "--json=short", "call", *BUS, interface, method, *arguments, check=check, user=user, timeout=timeout)
+        if not check:
+            return r
+        return json.loads(r.stdout)["data"] if r.stdout.strip() else []
+
+    def until(self, name, wanted, timeout=20):
+        """Wait until a property has a value, or satisfies a function."""
+        def same():
+            value = self.get(name)
+            return (value,) if (wanted(value) if callable(wanted) else value == wanted) else None
+        try:
+            return wait_for(name, same, timeout, every=0.1)[0]
+        except Failed as e:
+            raise Failed(f"{e}: {name} is {self.get(name)!r}, wanted {wanted!r}; State {self.get('State')}, "
+                         f"BlockedBy {self.get('BlockedBy')}\n{self.tail()}") from e
+
+    def unit(self, *names, unit=UNIT):
+        """Properties of the unit, as systemd has them."""
+        text = self.out("systemctl", "show", unit, *(f"--property={n}" for n in names))
+        values = dict(line.split("=", 1) for line in text.splitlines() if "=" in line)
+        return values[names[0]] if len(names) == 1 else values
+
+    def cursor(self):
+        """Where the journal ends now."""
+        self.run("journalctl", "--sync")
+        text = self.out("journalctl", "--quiet", "-n0", "--show-cursor")
+        return text.rpartition("-- cursor: ")[2].strip()
+
+    def journal(self, *matches, after=None):
+        self.run("journalctl", "--sync")
+        since = ["--after-cursor=" + after] if after else []
+        text = self.run("journalctl", "--quiet", "--no-pager", "-o", "json", "--all", *since, *matches, check=False).stdout
+        return [json.loads(line) for line in text.splitlines()]
+
+    def tail(self, lines=25):
+        """For a message: the end of the daemon's journal."""
+        return self.run("journalctl", "--quiet", "--no-pager", "-o", "short-precise", f"-n{lines}", "-u", UNIT, check=False).stdout
+
+    def processes(self, name):
+        """Numbers of the guest's processes of this name."""
+        text = self.run("sh", "-c", f"grep -lx {name} /proc/[0-9]*/comm", check=False).stdout
+        return [int(line.split("/")[2]) for line in text.splitlines()]
+
+    # ---- the daemon ----------------------------------------------------------------------------------------------------------
+
+    def enable(self):
+        self.run("systemctl", "enable", "--quiet", "--now", UNIT)
+
+    def restart(self):
+        self.run("systemctl", "restart", UNIT)
+
+
+def install(layer):
+    """The product into the new directory `layer`. The base tree, and the build directory with ucodesim and mkfixture built in it."""
+    r = subprocess.run([os.path.join(SOURCE, "tests/tree/build"), "--product=" + layer], stdout=subprocess.PIPE, text=True)
+    if r.returncode == 77:
+        raise Cannot("there is no Debian tree here (see above)")
+    if r.returncode != 0:
+        raise Failed("the product does not build or install (see above)")
+    tree, builddir = r.stdout.split("\n")[:2]
+    if subprocess.run(["ninja", "--quiet", "-C", builddir, "tests/sim/ucodesim", "tests/fixtures/mkfixture"]).returncode != 0:
+        raise Failed("ucodesim and mkfixture do not build (see above)")
+    return tree, builddir
