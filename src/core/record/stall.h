@@ -5,8 +5,8 @@
  *
  * "Machine-wide" (no CPU ran anything): with exact intervals their intersection, with durations alone the smallest of them,
  * since all CPUs leave multi_cpu_stop() together (kernel/stop_machine.c). "Worst": the longest stall of one CPU. A CPU without
- * evidence counts as missing, never as 0. A CPU whose stopper ran more than once has other work in its account: it is flagged
- * and left out of the worst. */
+ * evidence counts as missing, never as 0. A CPU whose stopper ran more than once has other work in its account: it is flagged ("mixed")
+ * and left out of every figure but the counts, as long as there is any CPU that is not mixed. docs/stall.md says it at length. */
 
 #include <errno.h>
 
@@ -35,7 +35,7 @@ typedef struct UcsCpuStall {
         uint64_t stall_nsec; /* UCS_UNKNOWN: no evidence */
         uint64_t entry_nsec; /* UCS_UNKNOWN without intervals */
         uint64_t exit_nsec;
-        uint64_t runs; /* how often the stopper ran; more than 1: mixed with other work */
+        uint64_t runs; /* how often the stopper ran; more than 1: mixed with other work; 0: not at all; UCS_UNKNOWN: not seen */
 } UcsCpuStall;
 
 /* The whole of one load. Every figure may be UCS_UNKNOWN. */
@@ -56,15 +56,28 @@ typedef struct UcsStall {
         size_t n_cpus;
 } UcsStall;
 
+/* Every figure unknown, no CPU, no witness. */
+void ucs_stall_init(UcsStall *s);
 void ucs_stall_done(UcsStall *s);
 
-/* Fill every figure from `cpus`, `n_cpus`, `write_nsec`, `steal_nsec`, `tsc_hz` and `witness` of `s`. Without evidence of any CPU
- * the witness becomes "write" and the stall is the wall time of the write (an upper bound). */
+/* Fill every figure from `cpus`, `n_cpus`, `write_nsec`, `steal_nsec`, `tsc_hz` and `witness` of `s`. Entries and exits may count from any
+ * one origin: they are moved to the earliest entry. Median: of an even number of CPUs the mean of the middle two. P99: nearest rank, the
+ * smallest stall that at least 99 in 100 CPUs do not exceed.
+ *
+ * Without evidence of any CPU the witness becomes "write" and the stall, machine-wide and worst, is the wall time of the write (an
+ * upper bound); without that too, "none". The "kernel" witness sees no single CPU and brings `stall_nsec` itself: it is kept, and is
+ * the worst one too. 0 or -ENOMEM, `s` untouched. */
 int ucs_stall_summarize(UcsStall *s);
+
+/* A write that the kernel refused before it stopped anything (ENOENT, EBUSY, …) is no stall, however long it took: when no CPU has evidence
+ * the figures go back to unknown, and only `write_nsec` stays. `write_errno` is positive; EIO and EPERM come from a load that began. */
+void ucs_stall_forget_refused(UcsStall *s, int write_errno);
 
 uint64_t ucs_stall_ticks(uint64_t nsec, uint64_t tsc_hz); /* UCS_UNKNOWN when either is unknown */
 
-/* Counters over all loads, kept on disk: upper bounds of the histogram's buckets in ns, the last one UINT64_MAX. */
+/* Counters over all loads, kept on disk. A stall falls into the first bucket whose bound (in ns, inclusive) it does not exceed; each counter
+ * is of its own bucket alone. The bounds: 0.1, 0.5, 1, 2, 5, 10, 20, 50, 100, 300 ms, 1 s, and UINT64_MAX. Parallel loads lie
+ * between 10 and 60 ms, serial ones about 300 ms, 100 ms is the default budget. */
 #define UCS_STALL_BUCKETS 12
 typedef struct UcsStallTotals {
         uint64_t count, total_nsec, max_nsec, over_budget;
@@ -72,4 +85,6 @@ typedef struct UcsStallTotals {
 } UcsStallTotals;
 
 extern const uint64_t ucs_stall_bounds_nsec[UCS_STALL_BUCKETS];
+
+/* An unknown stall is not counted. `budget_nsec`: MaxStallMSec=, UINT64_MAX: none. */
 void ucs_stall_totals_add(UcsStallTotals *t, uint64_t stall_nsec, uint64_t budget_nsec);
