@@ -59,6 +59,17 @@ void ucs_case_schedule(UcsCase *c) {
                 c->in_blackout = ucs_interval_contains(&c->blackout, now);
 }
 
+int ucs_policy_next_window(const UcsConfig *config, const UcsWorld *world, uint64_t at_usec, UcsInterval *ret, bool *ret_blackout) {
+        UcsInterval window, blackout;
+
+        if (!next_usable(config, world, at_usec, &window))
+                return -ENOENT;
+        *ret_blackout = ucs_window_list_next(&config->blackouts, config->zone, window.start_usec, &blackout) >= 0 &&
+                        ucs_interval_contains(&blackout, window.start_usec);
+        *ret = window;
+        return 0;
+}
+
 uint64_t ucs_schedule_earliest(const UcsConfig *config, const UcsWorld *world, uint64_t from_usec) {
         uint64_t t = from_usec;
 

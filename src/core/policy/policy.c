@@ -283,3 +283,9 @@ void ucs_policy_explain(const UcsConfig *config, const UcsState *state, const Uc
         asked.request = (UcsRequest){ .id = 1, .flags = flags };
         judge(config, state, &asked, &c, ret);
 }
+
+void ucs_policy_confirm(const UcsConfig *config, const UcsState *state, const UcsWorld *world, UcsDecision *ret) {
+        UcsCase c;
+
+        judge(config, state, world, &c, ret);
+}

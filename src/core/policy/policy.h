@@ -121,6 +121,13 @@ void ucs_policy_step(const UcsConfig *config, UcsState *state, const UcsWorld *w
 void ucs_policy_explain(const UcsConfig *config, const UcsState *state, const UcsWorld *world, uint64_t flags,
                         UcsDecision *ret);
 
+/* The same for the load that is about to begin, with the world as it has just been observed again. */
+void ucs_policy_confirm(const UcsConfig *config, const UcsState *state, const UcsWorld *world, UcsDecision *ret);
+
+/* The interval in which this host may begin (after spread and margin) that holds `at_usec` or comes next; `ret_blackout`: its beginning lies
+ * in a blackout. -ENOENT: none. */
+int ucs_policy_next_window(const UcsConfig *config, const UcsWorld *world, uint64_t at_usec, UcsInterval *ret, bool *ret_blackout);
+
 /* A new scan found a file bad that held a candidate before: keep the candidate, with the complaint in its `error`, so that what is pending stays
  * pending (and cannot be loaded: refusal-predicted) until the file is right again or gone. 0 or -ENOMEM. */
 int ucs_scan_carry_over(UcsScan *scan, const UcsScan *before);

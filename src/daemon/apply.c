@@ -1,0 +1,380 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* One load, from the decision to its end: announce, observe afresh and decide again (any change undoes it), put the intent on disk, let the
+ * reload thread write and witness, look at every CPU, and record what came of it. Nothing here decides whether a load may happen. */
+
+#include <errno.h>
+#include <inttypes.h>
+#include <signal.h>
+
+#include "base/timefmt.h"
+#include "core/policy/preflight.h"
+#include "daemon/log.h"
+#include "daemon/manager.h"
+#include "daemon/message-ids.h"
+#include "os/clock.h"
+#include "os/reload.h"
+#include "os/state.h"
+
+/* The kernel's own timeouts end a load within seconds; one that is still not back after this hangs in the kernel. */
+#define HANG_USEC (2 * USEC_PER_MINUTE)
+
+/* `busy` with no CPU to wait for and no window to come. */
+#define BUSY_RETRY_USEC USEC_PER_HOUR
+
+#define INTENT_NAME "intent"
+
+struct Apply {
+        Manager *manager;
+        UcsRequest request;
+        UcsReload *reload;
+        sd_event_source *done, *hang;
+        UcsMachine *before;
+        UcsCandidate candidate; /* a copy: the scan may be replaced meanwhile; `path` is owned */
+        uint32_t old_revision;
+        uint64_t begun_usec;
+        int predicted;
+};
+
+Apply *apply_free(Apply *a) {
+        if (!a)
+                return NULL;
+        if (a->reload) {
+                UcsReloadOutcome o = {};
+
+                ucs_reload_finish(a->reload, &o);
+                ucs_stall_done(&o.stall);
+        }
+        sd_event_source_disable_unref(a->done);
+        sd_event_source_disable_unref(a->hang);
+        ucs_machine_free(a->before);
+        free(a->candidate.path);
+        free(a);
+        return NULL;
+}
+DEFINE_CLEANUP(Apply *, apply_free);
+
+static void announce(Manager *m, bool active) {
+        (void) sd_bus_emit_signal(m->bus, UCS_BUS_PATH, UCS_MANAGER_INTERFACE, "PrepareForApply", "b", active);
+}
+
+static int intent_write(Manager *m, const Apply *a) {
+        _cleanup_free_ char *text = NULL;
+        char hex[UCS_DIGEST_HEX_MAX];
+        UcsError e = {};
+        int n, r;
+
+        n = asprintf(&text, "ucodesync-intent 1\nboot %s\ndigest %s\nfrom 0x%08x\nto 0x%08x\nwhen %" PRIu64 "\nid %u\npath %s\nend\n", m->boot_id,
+                     ucs_digest_format(hex, a->candidate.digest), a->old_revision, a->candidate.update.revision, a->begun_usec, a->request.id,
+                     a->candidate.path);
+        if (n < 0)
+                return -ENOMEM;
+        r = ucs_state_write(m->root_fd, UCS_STATE_DIRECTORY, INTENT_NAME, text, (size_t) n, &e);
+        if (r < 0)
+                log_error("The intent cannot be put on disk: %s; without it a crash could not be recognised, nothing is loaded", e.text);
+        return r;
+}
+
+static LogFields apply_fields(const Apply *a, const char *state, char hex[static UCS_DIGEST_HEX_MAX]) {
+        LogFields f = { LOG_FIELDS_NONE,
+                        .state = state,
+                        .old_revision = a->old_revision,
+                        .new_revision = a->candidate.update.revision,
+                        .path = a->candidate.path,
+                        .digest = ucs_digest_format(hex, a->candidate.digest),
+                        .predicted = a->predicted == 0 ? "success" : strerrorname_np(a->predicted) };
+
+        if (a->request.id != 0)
+                f.uid = a->request.uid;
+        return f;
+}
+
+/* What the request's flags really put aside. */
+static void say_override(Manager *m, const Apply *a, const UcsDecision *d) {
+        _cleanup_text_ UcsText names = {};
+        char hex[UCS_DIGEST_HEX_MAX];
+        LogFields f;
+
+        for (size_t i = 0; i < d->n_reports; i++)
+                ucs_text_appendf(&names, "%s%s", i > 0 ? " " : "", ucs_blocker_to_string(d->reports[i].blocker));
+        if (!names.data)
+                return;
+        f = apply_fields(a, "applying", hex);
+        f.blocked_by = names.data;
+        log_event(LOG_WARNING, UCS_MESSAGE_OVERRIDE_USED, &f, "Request %u of user %u overrides: %s", a->request.id, a->request.uid, names.data);
+}
+
+/* When a file that met a busy kernel is tried again: when the missing CPUs are there (the blocker cpus-offline waits for them), else at the next
+ * window. 0: no rejection is needed. */
+static uint64_t busy_until(Manager *m) {
+        UcsWorld world;
+        UcsInterval w;
+        bool blackout;
+        uint64_t now = ucs_clock_realtime_usec();
+
+        if (ucs_cpuset_count(&m->machine->offline_primaries) > 0 || ucs_cpuset_count(&m->machine->offline_siblings) > 0)
+                return 0;
+        manager_world(m, NULL, &world);
+        if (ucs_policy_next_window(m->config, &world, now, &w, &blackout) < 0)
+                return now + BUSY_RETRY_USEC;
+        if (!ucs_interval_contains(&w, now))
+                return w.start_usec;
+        if (w.end_usec != UINT64_MAX && ucs_policy_next_window(m->config, &world, w.end_usec, &w, &blackout) >= 0)
+                return w.start_usec;
+        return now + BUSY_RETRY_USEC;
+}
+
+static void reject(Manager *m, const Apply *a, UcsResult result) {
+        UcsRejection x = { .result = result, .when_usec = a->begun_usec };
+
+        if (!ucs_result_rejects(result))
+                return;
+        if (result == UCS_RESULT_BUSY) {
+                x.until_usec = busy_until(m);
+                if (x.until_usec == 0)
+                        return;
+        }
+        memcpy(x.digest, a->candidate.digest, sizeof(x.digest));
+        ucs_state_reject(&m->state, &x);
+}
+
+static void record(Manager *m, const Apply *a, const UcsReloadOutcome *o, UcsResult result, uint32_t new_revision, const UcsCpuSet *laggards) {
+        UcsHistoryEntry h = {
+                .when_usec = a->begun_usec,
+                .id = a->request.id,
+                .result = result,
+                .signature = a->candidate.signature,
+                .platform_mask = a->candidate.platform_mask,
+                .old_revision = a->old_revision,
+                .target_revision = a->candidate.update.revision,
+                .new_revision = new_revision,
+                .predicted_errno = a->predicted,
+                .write_errno = o->open_errno ?: o->write_errno,
+                .flags = a->request.flags,
+                .uid = a->request.id != 0 ? a->request.uid : UINT32_MAX,
+                .n_cpus = (uint32_t) m->machine->n_cpus,
+                .witness = o->stall.witness,
+                .stall_nsec = o->stall.stall_nsec,
+                .worst_nsec = o->stall.worst_nsec,
+                .write_nsec = o->stall.write_nsec,
+                .worst_cpu = o->stall.worst_cpu,
+                .tsc_hz = o->stall.tsc_hz,
+        };
+        uint64_t budget = m->config->max_stall_nsec;
+
+        memcpy(h.digest, a->candidate.digest, sizeof(h.digest));
+        memcpy(h.boot_id, m->boot_id, sizeof(h.boot_id));
+        h.path = strdup(a->candidate.path);
+        if (result == UCS_RESULT_MIXED_REVISIONS)
+                (void) ucs_cpuset_format(laggards, &h.cpus);
+        if (!h.path || ucs_history_add(&m->history, &h, budget) < 0) {
+                log_error("Out of memory: this load is not in the history");
+                ucs_history_entry_done(&h);
+        }
+        manager_save_history(m);
+}
+
+static void say_result(Manager *m, const Apply *a, const UcsReloadOutcome *o, UcsResult result, uint32_t new_revision, const UcsCpuSet *laggards) {
+        bool good = result == UCS_RESULT_SUCCESS || result == UCS_RESULT_NO_CHANGE;
+        char hex[UCS_DIGEST_HEX_MAX], stall[UCS_TIMESPAN_MAX], write[UCS_TIMESPAN_MAX];
+        _cleanup_free_ char *list = NULL;
+        int answer = o->open_errno ?: o->write_errno;
+        LogFields f = apply_fields(a, good ? "current" : "failed", hex);
+
+        f.new_revision = new_revision;
+        f.result = ucs_result_to_string(result);
+        f.stall_nsec = o->stall.stall_nsec;
+        f.stall_ticks = o->stall.stall_ticks;
+        f.worst_cpu = o->stall.worst_cpu;
+        f.write_nsec = o->stall.write_nsec;
+        f.witness = ucs_witness_to_string(o->stall.witness);
+
+        ucs_format_stall(stall, o->stall.stall_nsec);
+        ucs_format_stall(write, o->stall.write_nsec);
+        if (good)
+                log_event(LOG_NOTICE, UCS_MESSAGE_APPLIED, &f, "Microcode 0x%x -> 0x%x on %zu CPUs, the machine stood still for %s (%s, write %s): %s",
+                          a->old_revision, new_revision, m->machine->n_cpus, stall, ucs_witness_to_string(o->stall.witness), write,
+                          ucs_result_advice(result));
+        else
+                log_event(LOG_ERR, UCS_MESSAGE_APPLY_FAILED, &f, "Load of 0x%x from %s ended in '%s' (the kernel said %s%s): %s", a->candidate.update.revision,
+                          a->candidate.path, ucs_result_to_string(result), o->open_errno ? "at open: " : "",
+                          answer == 0 ? "success" : strerror(answer), ucs_result_advice(result));
+
+        if (result == UCS_RESULT_MIXED_REVISIONS && ucs_cpuset_format(laggards, &list) >= 0)
+                log_event(LOG_CRIT, UCS_MESSAGE_REVISIONS_MIXED, &f, "CPUs %s kept an older revision than 0x%x", list, a->candidate.update.revision);
+        if (o->stall.stall_nsec != UCS_UNKNOWN && o->stall.stall_nsec > m->config->max_stall_nsec)
+                log_event(LOG_WARNING, UCS_MESSAGE_STALL_OVER_BUDGET, &f, "The machine stood still for %s, longer than MaxStallMSec= allows (%" PRIu64 " ms)",
+                          stall, m->config->max_stall_nsec / NSEC_PER_MSEC);
+        if (a->predicted != answer)
+                log_warning("The kernel's answer was not the one foretold: %s instead of %s", answer == 0 ? "success" : strerrorname_np(answer),
+                            a->predicted == 0 ? "success" : strerrorname_np(a->predicted));
+}
+
+static uint32_t lowest_revision(const UcsMachine *machine, const UcsCandidate *k) {
+        for (size_t i = 0; i < machine->n_groups; i++)
+                if (machine->groups[i].signature == k->signature && machine->groups[i].platform_mask == k->platform_mask)
+                        return machine->groups[i].lowest_revision;
+        return 0;
+}
+
+static void apply_end(Apply *a, UcsReloadOutcome *o) {
+        Manager *m = a->manager;
+        UcsCpuSet laggards = {};
+        uint32_t new_revision;
+        UcsResult result;
+
+        a->before = TAKE_PTR(m->machine);
+        if (manager_observe_cpus(m, DEPTH_DETAILS) < 0 || !m->machine) {
+                log_error("Out of memory after the load");
+                m->machine = TAKE_PTR(a->before);
+        }
+        result = ucs_result_judge(&(UcsAttempt){ .open_errno = o->open_errno,
+                                                 .write_errno = o->write_errno,
+                                                 .signature = a->candidate.signature,
+                                                 .platform_mask = a->candidate.platform_mask,
+                                                 .target_revision = a->candidate.update.revision,
+                                                 .before = a->before,
+                                                 .after = m->machine->n_cpus > 0 ? m->machine : NULL },
+                                  &laggards);
+        new_revision = lowest_revision(m->machine, &a->candidate);
+
+        record(m, a, o, result, new_revision, &laggards);
+        say_result(m, a, o, result, new_revision, &laggards);
+        reject(m, a, result);
+        manager_save_state(m);
+        (void) ucs_state_remove(m->root_fd, UCS_STATE_DIRECTORY, INTENT_NAME);
+
+        ucs_stall_done(&m->stall);
+        m->stall = o->stall; /* with what it owns */
+        o->stall = (UcsStall){};
+        ucs_forecast(m->machine, &m->history, &m->forecast);
+        if (manager_scan(m) < 0)
+                log_error("Out of memory while scanning the firmware directories");
+
+        m->apply = NULL;
+        announce(m, false);
+        manager_publish_stall(m);
+        manager_end_request(m, result, a->old_revision, new_revision, m->stall.stall_nsec);
+}
+
+static int on_done(sd_event_source *source, int fd, uint32_t revents, void *userdata) {
+        Apply *a = userdata;
+        Manager *m = a->manager;
+        UcsReloadOutcome o = {};
+
+        ucs_reload_finish(TAKE_PTR(a->reload), &o);
+        apply_end(a, &o);
+        apply_free(a);
+        if (m->exit_requested)
+                manager_exit(m);
+        else
+                manager_evaluate(m, NULL);
+        return 0;
+}
+
+static int on_hang(sd_event_source *source, uint64_t usec, void *userdata) {
+        Apply *a = userdata;
+        char hex[UCS_DIGEST_HEX_MAX];
+        LogFields f = apply_fields(a, "applying", hex);
+
+        f.result = ucs_result_to_string(UCS_RESULT_TIMEOUT);
+        log_event(LOG_CRIT, UCS_MESSAGE_APPLY_FAILED, &f, "The kernel has not answered for two minutes: %s", ucs_result_advice(UCS_RESULT_TIMEOUT));
+        return 0;
+}
+
+/* Look at everything once more. False: it is not the load that was decided on. */
+static bool still_right(Manager *m, const UcsDecision *d, const UcsCandidate *k, UcsDecision *ret) {
+        UcsWorld world;
+
+        if (manager_observe_cpus(m, DEPTH_DETAILS) < 0 || manager_scan(m) < 0)
+                return false;
+        manager_world(m, NULL, &world);
+        ucs_policy_confirm(m->config, &m->state, &world, ret);
+        return ret->candidate && ret->holding == 0 && ucs_digest_equal(ret->candidate->digest, k->digest) &&
+               ret->candidate->update.revision == k->update.revision;
+}
+
+static int copy_candidate(Apply *a, const UcsCandidate *k) {
+        a->candidate = *k;
+        a->candidate.update.also = NULL;
+        a->candidate.update.n_also = 0;
+        a->candidate.path = strdup(k->path);
+        return a->candidate.path ? 0 : -ENOMEM;
+}
+
+/* It could not be begun: say why, and do not try in a circle. */
+static int give_up(Manager *m, Apply *a, int error, const char *what) {
+        UcsRejection x = { .result = UCS_RESULT_IO_ERROR, .when_usec = a->begun_usec, .until_usec = a->begun_usec + BUSY_RETRY_USEC };
+
+        log_error("%s: %s; it is tried again in an hour", what, strerror(-error));
+        memcpy(x.digest, a->candidate.digest, sizeof(x.digest));
+        ucs_state_reject(&m->state, &x);
+        (void) ucs_state_remove(m->root_fd, UCS_STATE_DIRECTORY, INTENT_NAME);
+        announce(m, false);
+        manager_end_request(m, UCS_RESULT_CANCELLED, a->old_revision, a->old_revision, UCS_UNKNOWN);
+        return error;
+}
+
+int apply_begin(Manager *m, const UcsDecision *d) {
+        _cleanup_(apply_freep) Apply *a = NULL;
+        _cleanup_(ucs_witness_closep) UcsWitness *witness = NULL;
+        char hex[UCS_DIGEST_HEX_MAX];
+        UcsDecision again;
+        UcsError e = {};
+        LogFields f;
+        int r;
+
+        a = new0(Apply, 1);
+        if (!a)
+                return -ENOMEM;
+        a->manager = m;
+        a->request = m->request;
+        a->begun_usec = ucs_clock_realtime_usec();
+        r = copy_candidate(a, d->candidate);
+        if (r < 0)
+                return r;
+
+        announce(m, true);
+        if (!still_right(m, d, &a->candidate, &again)) {
+                log_info("Things changed at the last moment, the load is put off");
+                announce(m, false);
+                return 0;
+        }
+        a->old_revision = lowest_revision(m->machine, &a->candidate);
+        a->predicted = ucs_preflight(m->machine, again.candidate);
+
+        if (a->request.flags & UCS_APPLY_DRY_RUN && a->request.id != 0) {
+                log_info("Dry run: revision 0x%x from %s would be loaded now", a->candidate.update.revision, a->candidate.path);
+                announce(m, false);
+                manager_end_request(m, UCS_RESULT_NO_CHANGE, a->old_revision, a->old_revision, UCS_UNKNOWN);
+                return 0;
+        }
+
+        say_override(m, a, &again);
+        r = intent_write(m, a);
+        if (r < 0)
+                return give_up(m, a, r, "The load was not begun");
+
+        r = ucs_witness_open(m->root_fd, m->config->witness, m->machine, &witness, &e);
+        if (r < 0)
+                return give_up(m, a, r, "No witness of the stall");
+        if (e.code != 0)
+                log_info("The stall is witnessed by '%s' only: %s", ucs_witness_to_string(ucs_witness_kind(witness)), e.text);
+
+        f = apply_fields(a, "applying", hex);
+        f.witness = ucs_witness_to_string(ucs_witness_kind(witness));
+        log_event(LOG_NOTICE, UCS_MESSAGE_APPLY_STARTED, &f, "Loading 0x%x from %s on %zu CPUs, which run 0x%x", a->candidate.update.revision,
+                  a->candidate.path, m->machine->n_cpus, a->old_revision);
+
+        r = ucs_reload_start(m->root_fd, witness, &a->reload);
+        if (r < 0)
+                return give_up(m, a, r, "The thread of the load cannot be started");
+        TAKE_PTR(witness);
+        r = sd_event_add_io(m->event, &a->done, ucs_reload_fd(a->reload), EPOLLIN, on_done, a);
+        if (r >= 0)
+                r = sd_event_add_time_relative(m->event, &a->hang, CLOCK_BOOTTIME, HANG_USEC, 0, on_hang, a);
+        if (r < 0)
+                return give_up(m, a, r, "The load cannot be followed"); /* apply_free() waits for the thread */
+        m->apply = TAKE_PTR(a);
+        return 0;
+}

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/* The manager owns everything that lives as long as the daemon, observes, asks the policy, and carries out what it answers. One entry for all
+ * that happens: manager_evaluate(). */
+
+#include <systemd/sd-bus.h>
+#include <systemd/sd-event.h>
+
+#include "core/policy/forecast.h"
+#include "core/policy/policy.h"
+#include "core/record/history.h"
+#include "os/cpu.h"
+#include "os/firmware.h"
+#include "os/pressure.h"
+#include "os/watch.h"
+
+#define UCS_BUS_NAME "org.ucodesync1"
+#define UCS_BUS_PATH "/org/ucodesync1"
+#define UCS_MANAGER_INTERFACE "org.ucodesync1.Manager"
+#define UCS_STALL_INTERFACE "org.ucodesync1.Stall"
+#define UCS_STATE_DIRECTORY "var/lib/ucodesync"
+
+typedef struct Apply Apply;
+
+/* What was last published on the bus, so that only what changed is signalled (bus-publish.c). */
+typedef struct Published Published;
+
+typedef struct Manager {
+        sd_event *event;
+        sd_bus *bus;
+        int root_fd;
+
+        UcsConfig *config;
+        char *config_error; /* the configuration on disk was wrong when the daemon started; NULL: it is right */
+        char **search_path;
+        uint64_t spread_seed;
+        char boot_id[40];
+
+        UcsCpuReader *reader;
+        UcsMachine *machine; /* never NULL after manager_start() */
+        UcsWatch *watch;
+        UcsScan *scan; /* NULL: not scanned yet */
+        uint64_t firmware_changed_boottime_usec;
+
+        UcsPressure *pressure;
+        UcsLoadReading gate_reading;  /* the last one that was fed to the policy; boottime 0: none */
+        UcsLoadReading shown_reading; /* the last one that somebody asked for on the bus */
+        UcsLoadSample shown_sample;
+
+        UcsState state;
+        UcsHistory history;
+        UcsForecast forecast;
+        UcsDecision decision; /* of the last step; `candidate` points into `scan` */
+        UcsRequest request;
+        uint32_t last_id;
+        Apply *apply; /* the load that is under way */
+        UcsStall stall; /* the last one */
+        Published *published;
+        char *status; /* the last STATUS= */
+
+        sd_event_source *watch_source, *wake_realtime, *wake_boottime, *load_timer, *cpu_timer, *clock_source;
+        bool evaluating, exit_requested, state_unwritable;
+} Manager;
+
+int manager_new(sd_event *event, int root_fd, Manager **ret);
+Manager *manager_free(Manager *m);
+DEFINE_CLEANUP(Manager *, manager_free);
+
+/* Read configuration, state, machine and firmware, and evaluate for the first time. Only what makes a daemon impossible is an error. */
+int manager_start(Manager *m);
+
+/* Observe, decide, carry out, publish. `load`: a new sample for the policy, or NULL. */
+void manager_evaluate(Manager *m, const UcsLoadSample *load);
+
+/* Read the configuration again. On failure `e` says why and the last good one stays. */
+int manager_reload_config(Manager *m, UcsError *e);
+
+/* Leave as soon as no load is under way. */
+void manager_exit(Manager *m);
+
+/* The group that is worst off: that of the candidate, else the first with mixed revisions, else the first. NULL without any CPU. */
+const UcsGroup *manager_group(const Manager *m);
+
+/* manager-effects.c: what the policy's effects mean. */
+void manager_carry_out(Manager *m, const UcsDecision *d);
+void manager_end_request(Manager *m, UcsResult result, uint32_t old_revision, uint32_t new_revision, uint64_t stall_nsec);
+
+/* manager-timers.c: when to look again. */
+int manager_arm_timers(Manager *m);
+void manager_disarm_timers(Manager *m);
+
+/* observe.c: the adapters, as one value. */
+void manager_world(Manager *m, const UcsLoadSample *load, UcsWorld *ret);
+typedef enum Depth {
+        DEPTH_REFRESH, /* revisions and the online mask: what changes in an idle hour */
+        DEPTH_WHOLE,   /* topology and support too */
+        DEPTH_DETAILS, /* and the whole of /proc/cpuinfo */
+} Depth;
+int manager_observe_cpus(Manager *m, Depth depth); /* 1: something that a scan depends on changed */
+int manager_scan(Manager *m);
+int manager_watch(Manager *m);
+const UcsLoadSample *manager_shown_load(Manager *m);
+
+/* persist.c: state and history on disk. */
+void manager_load_state(Manager *m);
+void manager_save_state(Manager *m);
+void manager_save_history(Manager *m);
+
+/* apply.c: one load, from the decision to its end. */
+int apply_begin(Manager *m, const UcsDecision *d);
+Apply *apply_free(Apply *a);
+
+/* bus.c and its rooms. */
+int manager_bus_setup(Manager *m);
+int manager_publish(Manager *m); /* signal what changed */
+void manager_publish_stall(Manager *m);
+Published *published_free(Published *p);
