@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Is an idle daemon silent? strace is attached to it, while the machine around it lives: journald and logind run, bus names come and go,
-units start, files change beside the watched directories. The only system calls allowed are those of the watchdog: epoll_wait() returns,
-sd-event reads and sets its timer, and one datagram WATCHDOG=1 goes to systemd.
+units start, files change beside the watched directories. The only system calls allowed are those of the watchdog, as libsystemd makes
+them: epoll_wait() returns, sd-event reads and sets its timer, and one datagram WATCHDOG=1 goes to systemd. And each return of
+epoll_wait() must have led to such a datagram: the daemon is woken by nothing else.
 """
 
 import re
@@ -13,10 +14,11 @@ from machine import UNIT
 # What sd_event_set_watchdog() and sd_notify() do, and on which descriptors.
 ALLOWED = [
     r"epoll_wait\(", r"epoll_pwait2?\(", r"restart_syscall\(",
+    r"gettid\(\)", r"get(e?)(uid|gid)\(\)",  # whose loop it is; whether the datagram needs credentials
     r"read\(\d+<anon_inode:\[timerfd\]>",
     r"timerfd_settime\(\d+<anon_inode:\[timerfd\]>",
     r"socket\(AF_UNIX, SOCK_DGRAM\|SOCK_CLOEXEC",
-    r"[gs]etsockopt\(\d+<.*SOL_SOCKET, SO_(SND|RCV)BUF",
+    r"[gs]etsockopt\(\d+<.*SOL_SOCKET, SO_SNDBUF",
     r"connect\(\d+<.*sun_path=\"/run/systemd/notify\"",
     r"sendmsg\(\d+<.*WATCHDOG=1",
     r"close\(\d+<(UNIX|socket)",
@@ -58,11 +60,14 @@ def watch(m, seconds):
     calls = [line.split(None, 1)[1] for line in m.out("cat", trace).splitlines() if " " in line]
     calls = [c for c in calls if not re.match(r"strace: |\+\+\+|<\.\.\. epoll_wait resumed|--- stopped", c)]
     other = [c for c in calls if not any(re.match(a, c) for a in ALLOWED)]
+    wakes = sum(bool(re.match(r"epoll_\w+\(.*\) += ", c)) for c in calls)
     reports = sum("WATCHDOG=1" in c for c in calls)
     if other:
         raise Failed(f"{len(other)} system calls in {seconds} s beside the watchdog's:\n" + "\n".join(other[:40]))
     if reports == 0:
         raise Failed(f"no report to the watchdog in {seconds} s: {len(calls)} calls:\n" + "\n".join(calls[:40]))
+    if wakes != reports:
+        raise Failed(f"woken {wakes} times for {reports} reports:\n" + "\n".join(calls[:60]))
     if len(tasks) != 1:
         raise Failed(f"an idle daemon with {len(tasks)} threads")
     return reports, len(calls)
