@@ -21,6 +21,8 @@ typedef struct UcsCandidate {
         uint64_t changed_usec;             /* its ctime, CLOCK_REALTIME */
         UcsUpdate update;                  /* NO_MATCH, NOTHING and BAD: all zero; `also` is not kept */
         UcsError error;
+        UcsError skipped; /* a file earlier in the search path that the kernel passes over without a word (a link loop, a
+                           * directory, empty, not to be decompressed): no finding, but worth a line; code 0: none */
 } UcsCandidate;
 
 /* One a group, in the order of the machine's groups. */

@@ -35,7 +35,7 @@ static inline void tmproot_done(void) {
 
 /* The path as the test's own process sees it; valid until the fourth call after. */
 static inline const char *tmproot_at(const char *path) {
-        static char bufs[4][1024];
+        static char bufs[4][2048];
         static unsigned next;
         char *buf = bufs[next++ % 4];
 

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* What the firmware directories hold for each group of the machine's CPUs; see firmware.h. Nothing is
+ * decided here but "newer or not", and that by core/ucode; a file that cannot be read or parsed becomes a
+ * finding with a sentence that names it. */
+
+#include "os/firmware.h"
+
+/* A file name, looked for once. */
+typedef struct Lookup {
+        char name[UCS_FIRMWARE_NAME_MAX];
+        UcsFirmware *firmware; /* NULL: `error`, or nothing when that is -ENOENT */
+        UcsUpdateFile *file;   /* NULL: `error` */
+        UcsError error;
+} Lookup;
+
+typedef struct Lookups {
+        Lookup *items;
+        size_t n;
+} Lookups;
+
+static void lookups_done(Lookups *l) {
+        for (size_t i = 0; i < l->n; i++) {
+                ucs_firmware_free(l->items[i].firmware);
+                ucs_update_file_free(l->items[i].file);
+        }
+        free(l->items);
+}
+
+static int lookup_fill(Lookup *l, int root_fd, char *const *search_path) {
+        int r;
+
+        r = ucs_firmware_read(root_fd, search_path, l->name, &l->firmware, &l->error);
+        if (r < 0)
+                return r == -ENOMEM ? r : 0;
+        r = ucs_update_file_parse(l->firmware->data, l->firmware->size, &l->file, &l->error);
+        if (r == -ENOMEM)
+                return r;
+        if (r < 0)
+                (void) ucs_error_prefix(&l->error, r, "%s", l->firmware->path);
+        return 0;
+}
+
+/* The lookup of that name, from an earlier group or new. `items` has room for one a group. */
+static int lookup_get(Lookups *all, const char *name, int root_fd, char *const *search_path, Lookup **ret) {
+        Lookup *l;
+        int r;
+
+        for (size_t i = 0; i < all->n; i++)
+                if (streq(all->items[i].name, name)) {
+                        *ret = &all->items[i];
+                        return 0;
+                }
+        l = &all->items[all->n++];
+        strcpy(l->name, name);
+        r = lookup_fill(l, root_fd, search_path);
+        if (r < 0)
+                return r;
+        *ret = l;
+        return 0;
+}
+
+static int judge(UcsCandidate *c, const Lookup *l, const UcsGroup *g) {
+        const UcsUpdate *u = NULL;
+
+        if (!l->firmware) {
+                if (l->error.code == -ENOENT)
+                        return 0;
+                c->finding = UCS_FOUND_BAD;
+                c->error = l->error;
+                return 0;
+        }
+        c->path = strdup(l->firmware->path);
+        if (!c->path)
+                return -ENOMEM;
+        memcpy(c->digest, l->firmware->digest, sizeof(c->digest));
+        c->changed_usec = l->firmware->changed_usec;
+        c->skipped = l->firmware->skipped;
+        if (!l->file) {
+                c->finding = UCS_FOUND_BAD;
+                c->error = l->error;
+                return 0;
+        }
+        switch (ucs_update_choose(l->file, g->signature, g->platform_mask, g->lowest_revision, &u)) {
+        case UCS_CHOICE_NONE:
+                c->finding = UCS_FOUND_NO_MATCH;
+                break;
+        case UCS_CHOICE_NOT_NEWER:
+                c->finding = UCS_FOUND_NOT_NEWER;
+                break;
+        case UCS_CHOICE_NEWER:
+                c->finding = UCS_FOUND_NEWER;
+                break;
+        }
+        if (u) {
+                c->update = *u;
+                c->update.also = NULL;
+                c->update.n_also = 0;
+        }
+        return 0;
+}
+
+int ucs_firmware_scan(int root_fd, char *const *search_path, const UcsMachine *m, UcsScan **ret) {
+        _cleanup_(ucs_scan_freep) UcsScan *s = NULL;
+        _cleanup_(lookups_done) Lookups all = {};
+
+        s = new0(UcsScan, 1);
+        if (!s)
+                return -ENOMEM;
+        s->candidates = new0(UcsCandidate, m->n_groups);
+        all.items = new0(Lookup, m->n_groups);
+        if (!s->candidates || !all.items)
+                return -ENOMEM;
+        s->n_candidates = m->n_groups;
+
+        for (size_t i = 0; i < m->n_groups; i++) {
+                const UcsGroup *g = &m->groups[i];
+                UcsCandidate *c = &s->candidates[i];
+                char name[UCS_FIRMWARE_NAME_MAX];
+                Lookup *l;
+                int r;
+
+                c->finding = UCS_FOUND_NOTHING;
+                c->signature = g->signature;
+                c->platform_mask = g->platform_mask;
+                if (!ucs_firmware_name(name, m->vendor, g->signature))
+                        continue;
+                r = lookup_get(&all, name, root_fd, search_path, &l);
+                if (r >= 0)
+                        r = judge(c, l, g);
+                if (r < 0)
+                        return r;
+        }
+        *ret = TAKE_PTR(s);
+        return 0;
+}
