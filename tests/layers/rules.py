@@ -143,7 +143,7 @@ def find_no_opening(path, text):
     else:
         head = "\n".join(text.splitlines()[:12])
         said = re.findall(r"^# ?(?!!)(?!.*SPDX)(.*)$", head, re.M) + re.findall(r'"""([^"]*)', head)
-    if is_script_or_c(path, text) and len(re.findall(r"\w+", " ".join(said))) < 5:
+    if is_script_or_c(path, text) and len(re.findall(r"\w+", " ".join(said))) < 4:
         yield ": does not begin with a comment on what it is for"
 
 

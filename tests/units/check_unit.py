@@ -37,6 +37,7 @@ EXPECTED = {
     "CapabilityBoundingSet": "",
     "NoNewPrivileges": "yes",
     "ProtectSystem": "strict",
+    "ReadOnlyPaths": "/run",
     "ProtectKernelTunables": "yes",
     "ReadWritePaths": "-/sys/devices/system/cpu/microcode",
     "ProtectProc": "invisible",
