@@ -45,7 +45,8 @@ int ucs_error_prefix(UcsError *e, int code, const char *format, ...) {
         memcpy(after, e->text, sizeof(after));
         n = strnlen(before, sizeof(before) - 1);
         memcpy(e->text, before, n);
-        (void) snprintf(e->text + n, sizeof(e->text) - n, ": %s", after);
+        if (snprintf(e->text + n, sizeof(e->text) - n, ": %s", after) < 0) /* what is too long is cut */
+                e->text[n] = '\0';
         text_sanitize(e->text);
         if (e->code == 0)
                 e->code = code;
