@@ -9,18 +9,24 @@ from harness import TOP, check, have, read, run
 
 
 def test_conf():
-    section, keys = None, []
+    section, keys, shown = None, [], []
     for n, line in enumerate(read("conf/ucodesyncd.conf").splitlines(), 1):
         if m := re.fullmatch(r"\[(\w+)\]", line):
             section = m[1]
         elif m := re.fullmatch(r"#([A-Za-z]+)=(.*)", line):
             keys.append((section, m[1]))
+            shown.append((section, m[1], m[2]))
         elif line and not line.startswith(("# ", "#\n")) and line != "#":
             check(f"ucodesyncd.conf:{n}: a comment, a section, or #Key=default", False, line)
         if len(line) > 199:
             check(f"ucodesyncd.conf:{n}: not longer than the reader takes", False)
     check("ucodesyncd.conf: has keys, each in a section, each once", len(keys) > 10 and len(set(keys)) == len(keys) and
           all(s for s, _ in keys), f"{keys}")
+
+    # { "Section", "Key", &type, FIELD(member), "default" or NULL, … }
+    source = [(s, k, "" if d == "NULL" else d.strip('"')) for s, k, d in re.findall(
+        r'\{ "(\w+)",\s*"(\w+)",\s*&type_\w+,\s*FIELD\(\w+\),\s*("[^"]*"|NULL),', read("src/core/policy/config-keys.c"))]
+    check("ucodesyncd.conf: the keys, order and defaults of the table", source == shown, f"{sorted(set(source) ^ set(shown))}")
 
     section, documented = None, []
     for line in read("docs/man/ucodesyncd.conf.5.scd").splitlines():
