@@ -4,9 +4,10 @@
  *
  * The kernel judges a file for the one family that it runs on; here the family is that of each patch, which
  * comes to the same for the files that the kernel opens (one a family from 15h on, one for all before).
- * Stricter than the kernel in one thing: it does not look at the type of the equivalence table from family
- * 17h on, here it has to be one. Rows and patches have a bound. The sizes that Xen expects of newer families
- * are not asked for: Linux takes any. */
+ * Stricter than the kernel in two things. From family 17h on it looks neither at the type nor at the length
+ * of the equivalence table, and a length that reaches behind the file takes the kernel down (7.3 was seen
+ * to); here both have to be right. And rows and patches have a bound. The sizes that Xen expects of newer
+ * families are not asked for: Linux takes any. */
 
 #include "core/ucode/amd.h"
 #include "core/ucode/bytes.h"
@@ -35,17 +36,13 @@ enum {
         AT_PROCESSOR_REV_ID = 24,
 };
 
-/* The largest patch of a family (F1XH_MPB_MAX_SIZE, F14H_MPB_MAX_SIZE); none from 15h on. 13h was never
- * built: the kernel knows no size for it and refuses any. */
+/* The largest patch of a family (F1XH_MPB_MAX_SIZE, F14H_MPB_MAX_SIZE); none from 15h on. */
 static uint32_t patch_size_max(unsigned family) {
         switch (family) {
-        case 0x0f: /* no loader for these, no rule either: taken as their successors */
         case 0x10:
         case 0x11:
         case 0x12:
                 return 2048;
-        case 0x13:
-                return 0;
         case 0x14:
                 return 1824;
         default:
@@ -127,33 +124,36 @@ int ucs_amd_container_open(UcsAmdContainer *c, const uint8_t *data, size_t size,
         return 0;
 }
 
+/* The next row from `i` on that gives a CPU this id; n_rows when there is none. */
+static size_t find_row(const UcsAmdContainer *c, size_t i, uint16_t equiv_id) {
+        while (i < c->n_rows && (row_equiv_id(c, i) != equiv_id || c->dead[i / 64] >> (i % 64) & 1))
+                i++;
+        return i;
+}
+
 static int read_signatures(const UcsAmdContainer *c, UcsUpdate *u) {
-        _cleanup_free_ UcsSignature *also = NULL;
-        uint32_t first = 0;
-        size_t n = 0;
+        size_t first, n = 0;
 
         if (ucs_amd_family(u->equiv_id) >= 0x17) {
                 u->signature = ucs_amd_signature(u->revision);
                 return 0;
         }
-        for (size_t i = 0; i < c->n_rows; i++) {
-                UcsSignature *p;
+        first = find_row(c, 0, u->equiv_id);
+        if (first == c->n_rows)
+                return 0;
+        u->signature = row_signature(c, first);
 
-                if (row_equiv_id(c, i) != u->equiv_id || c->dead[i / 64] >> (i % 64) & 1)
-                        continue;
-                if (first == 0) {
-                        first = row_signature(c, i);
-                        continue;
-                }
-                p = reallocarray(also, n + 1, sizeof(UcsSignature));
-                if (!p)
-                        return -ENOMEM;
-                also = p;
-                also[n++] = (UcsSignature){ .signature = row_signature(c, i) };
-        }
-        u->signature = first;
-        u->also = TAKE_PTR(also);
-        u->n_also = n;
+        for (size_t i = find_row(c, first + 1, u->equiv_id); i < c->n_rows;
+             i = find_row(c, i + 1, u->equiv_id))
+                n++;
+        if (n == 0)
+                return 0;
+        u->also = new0(UcsSignature, n);
+        if (!u->also)
+                return -ENOMEM;
+        for (size_t i = find_row(c, first + 1, u->equiv_id); i < c->n_rows;
+             i = find_row(c, i + 1, u->equiv_id))
+                u->also[u->n_also++].signature = row_signature(c, i);
         return 0;
 }
 
