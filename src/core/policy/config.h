@@ -57,17 +57,22 @@ DEFINE_CLEANUP(UcsConfig *, ucs_config_free);
 /* All defaults, nothing assigned. 0 or -ENOMEM. */
 int ucs_config_new(UcsConfig **ret);
 
+/* Whether keys of that section exist: 0, or -ENOENT with those that do. */
+int ucs_config_check_section(const char *section, UcsError *e);
+
 /* One assignment. `origin` is "path:line" for cat-config. The first assignment of a list key replaces the built-in default,
- * further ones add, an empty one resets. -EINVAL with what was expected (the caller adds file and line); -ENOENT: no such
- * section or key. */
+ * further ones add, an empty one resets. An empty one of any other key brings its default back. -EINVAL with what was expected (the
+ * caller adds file and line); -ENOENT: no such section or key; -ENOMEM. The value is untouched then. */
 int ucs_config_assign(UcsConfig *c, const char *section, const char *key, const char *value, const char *origin,
                       const UcsZoneSource *zones, UcsError *e);
 
-/* After the last assignment: load the zones that are left, fill in defaults of lists, check what keys say together. */
+/* After the last assignment: the defaults of lists that nobody assigned, and the machine's own zone where no TimeZone= is (without `zones`:
+ * UTC). Errors as of the zone source. */
 int ucs_config_finish(UcsConfig *c, const UcsZoneSource *zones, UcsError *e);
 
-/* For cat-config: the i-th key's section, name, effective value(s) and origin ("default" when nobody set it), in the order of
- * ucodesyncd.conf(5). A list key gives one line a value: `*index` walks them. False at the end. `*ret_value` is new memory. */
+/* For cat-config: the next value's section, key, text and origin ("default" when nobody set it), in the order of
+ * ucodesyncd.conf(5). A list key gives one value after another, an empty one "" once. False at the end. Start with an iterator of
+ * zeros. `*ret_value` is new memory, exact enough to be read back; NULL: there was none. */
 typedef struct UcsConfigIterator {
         size_t key, index;
 } UcsConfigIterator;
