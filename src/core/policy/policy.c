@@ -247,6 +247,11 @@ void ucs_policy_step(const UcsConfig *config, UcsState *state, const UcsWorld *w
 
         step_candidate(state, world, &scan);
         judge(config, state, world, &c, &d);
+        if (!d.want_load_samples && d.holding != 0 && state->load.quiet_since_boottime_usec > 0) {
+                /* from now on the load is not watched: nobody can say that it is quiet */
+                state->load.quiet_since_boottime_usec = 0;
+                judge(config, state, world, &c, &d);
+        }
         d.effects |= scan.effects;
         d.wake_boottime_usec = scan.wake_boottime_usec;
 
@@ -271,8 +276,6 @@ void ucs_policy_step(const UcsConfig *config, UcsState *state, const UcsWorld *w
                 if (d.blocked != 0)
                         d.effects |= UCS_EFFECT_DEFERRED;
         }
-        if (!d.want_load_samples && d.holding != 0)
-                state->load.quiet_since_boottime_usec = 0; /* not watched: nobody can say that it is quiet */
         *ret = d;
 }
 
