@@ -161,6 +161,7 @@ def next_boot(m):
     history = m.call("ListHistory", "u", "0")
     check(history[0], "no history to be lost yet")
     m.down()
+    m.control("reboot", hex(m.revision))
     m.up()
     equal("ActiveState after a boot", m.unit("ActiveState"), "active")
     m.until("State", "current")

@@ -59,16 +59,29 @@ class Machine(Guest):
     def start_simulator(self, options):
         self.simulated = os.path.join(self.work, "simulated")
         os.mkdir(self.simulated)
-        log = open(os.path.join(self.work, "ucodesim.log"), "w")
-        self.sim = subprocess.Popen(
-            [self.tool("tests/sim/ucodesim"), "--mount=" + self.simulated, "--firmware-root=" + self.root, "--topology=2x2x2", *options],
-            stdin=subprocess.DEVNULL, stdout=log, stderr=log, preexec_fn=die_with_parent)
+        with open(os.path.join(self.work, "ucodesim.log"), "w", encoding="utf-8") as log:
+            self.sim = subprocess.Popen(
+                [self.tool("tests/sim/ucodesim"), "--mount=" + self.simulated, "--control=" + self.socket(),
+                 "--firmware-root=" + self.root, "--topology=2x2x2", "--revision=" + hex(BASE_REVISION), *options],
+                stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=log, text=True, preexec_fn=die_with_parent)
+        if self.sim.stdout.readline().strip() != "READY":
+            with open(log.name, encoding="utf-8") as log:
+                raise Failed("no machine: " + log.read().strip())
 
-        def mounted():
-            if self.sim.poll() is not None:
-                raise Failed("ucodesim: " + open(log.name).read().strip())
-            return os.path.exists(os.path.join(self.simulated, "sys/devices/system/cpu/online"))
-        wait_for("ucodesim", mounted)
+    def socket(self):
+        return os.path.join(self.work, "ucodesim.socket")
+
+    def control(self, *command):
+        """A command to the simulator; its answer."""
+        r = subprocess.run([self.tool("tests/sim/ucodesim"), "--send=" + self.socket(), *command], stdout=subprocess.PIPE,
+                           stderr=subprocess.PIPE, text=True)
+        if r.returncode != 0:
+            raise Failed(f"ucodesim, {' '.join(command)}: {r.stderr.strip() or r.stdout.strip()}")
+        return r.stdout.strip()
+
+    def writes(self):
+        """How often somebody wrote to reload."""
+        return int(self.control("get", "writes").split()[0])
 
     def tool(self, name):
         return os.path.join(self.builddir, name)
@@ -156,13 +169,15 @@ class Machine(Guest):
 
 
 def install(layer):
-    """The product into the new directory `layer`. The base tree, and the build directory with ucodesim and mkfixture built in it."""
+    """The product into the new directory `layer`. The base tree, and the build directory in which ucodesim and mkfixture are: tools/check
+    has built them; elsewhere it is that of the product."""
     r = subprocess.run([os.path.join(SOURCE, "tests/tree/build"), "--product=" + layer], stdout=subprocess.PIPE, text=True)
     if r.returncode == 77:
         raise Cannot("there is no Debian tree here (see above)")
     if r.returncode != 0:
         raise Failed("the product does not build or install (see above)")
     tree, builddir = r.stdout.split("\n")[:2]
+    builddir = os.environ.get("UCODESYNC_BUILD", builddir)
     if subprocess.run(["ninja", "--quiet", "-C", builddir, "tests/sim/ucodesim", "tests/fixtures/mkfixture"]).returncode != 0:
         raise Failed("ucodesim and mkfixture do not build (see above)")
     return tree, builddir
