@@ -52,7 +52,7 @@ static int lookup_get(Lookups *all, const char *name, int root_fd, char *const *
                         return 0;
                 }
         l = &all->items[all->n++];
-        strcpy(l->name, name);
+        memcpy(l->name, name, strlen(name) + 1);
         r = lookup_fill(l, root_fd, search_path);
         if (r < 0)
                 return r;
