@@ -10,5 +10,6 @@ uint64_t ucs_clock_boottime_usec(void);
 uint64_t ucs_clock_monotonic_raw_nsec(void);
 
 /* Hz of the TSC of the machine below the root, 0 when its clocksource is not the TSC or the rate cannot be told. The machine's own root:
- * RDTSCP against CLOCK_MONOTONIC_RAW. Another root: CPUID leaf 15h of dev/cpu/N/cpuid. */
+ * RDTSC against CLOCK_MONOTONIC_RAW over 20 ms, some parts in a million exact; blocks for as long. Another root: CPUID leaf 15h (core
+ * crystal clock, SDM vol. 2, CPUID) of dev/cpu/N/cpuid. */
 uint64_t ucs_clock_tsc_hz(int root_fd, unsigned cpu);

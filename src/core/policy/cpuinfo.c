@@ -165,6 +165,7 @@ int ucs_cpuinfo_parse(const char *text, size_t size, bool last, UcsCpuinfo *ret,
                 .info = { .cpu = UCS_ID_UNKNOWN, .package = UCS_ID_UNKNOWN, .core = UCS_ID_UNKNOWN, .apic_id = UCS_ID_UNKNOWN },
                 .family = UCS_ID_UNKNOWN,
                 .model = UCS_ID_UNKNOWN,
+                .stepping = UCS_ID_UNKNOWN,
                 .apic_id = UCS_ID_UNKNOWN,
                 .initial_apic_id = UCS_ID_UNKNOWN,
         };
@@ -194,7 +195,7 @@ int ucs_cpuinfo_parse(const char *text, size_t size, bool last, UcsCpuinfo *ret,
                 at = (size_t) (newline - text) + 1;
         }
 
-        if (f.family != UCS_ID_UNKNOWN && f.model != UCS_ID_UNKNOWN)
+        if (f.family != UCS_ID_UNKNOWN && f.model != UCS_ID_UNKNOWN && f.stepping != UCS_ID_UNKNOWN)
                 f.info.signature = ucs_signature_make(f.family, f.model, f.stepping);
         f.info.apic_id = f.apic_id != UCS_ID_UNKNOWN ? f.apic_id : f.initial_apic_id;
         *ret = f.info;

@@ -11,7 +11,7 @@
 typedef struct UcsCpuinfo {
         uint32_t cpu; /* UCS_ID_UNKNOWN: no "processor" line */
         UcsVendor vendor;
-        uint32_t signature; /* CPUID.1:EAX; 0: family or model is missing, thus not an x86 CPU */
+        uint32_t signature; /* CPUID.1:EAX; 0: family, model or stepping is missing, as on any CPU but x86 */
         uint32_t revision;  /* 0: no "microcode" line, as with kernels that do not know it */
         uint32_t package, core, apic_id; /* UCS_ID_UNKNOWN */
         bool hypervisor;                 /* among the flags */

@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* Revisions of sysfs; see revision.h. */
+
+#include <fcntl.h>
+#include <stdio.h>
+
+#include "base/cpuset.h"
+#include "base/parse.h"
+#include "base/str.h"
+#include "os/kept.h"
+#include "os/revision.h"
+
+#define DIRECTORY "/sys/devices/system/cpu/" /* for sentences only */
+#define PATH_SIZE 64U
+#define TEXT_SIZE 64U
+
+typedef struct Slot {
+        UcsKept version;
+        bool have_mask;
+        uint32_t platform_mask;
+} Slot;
+
+struct UcsRevisions {
+        int cpu_fd;
+        UcsKeptPool pool;
+        Slot *slots; /* by CPU number, n_slots */
+        size_t n_slots;
+};
+
+int ucs_revisions_new(int cpu_fd, UcsRevisions **ret) {
+        UcsRevisions *r;
+
+        r = new0(UcsRevisions, 1);
+        if (!r)
+                return -ENOMEM;
+        r->cpu_fd = fcntl(cpu_fd, F_DUPFD_CLOEXEC, 3);
+        if (r->cpu_fd < 0) {
+                int k = -errno;
+
+                free(r);
+                return k;
+        }
+        ucs_kept_pool_init(&r->pool, r->cpu_fd);
+        *ret = r;
+        return 0;
+}
+
+UcsRevisions *ucs_revisions_free(UcsRevisions *r) {
+        if (!r)
+                return NULL;
+        for (size_t i = 0; i < r->n_slots; i++)
+                ucs_kept_close(&r->pool, &r->slots[i].version);
+        ucs_kept_pool_done(&r->pool);
+        fd_close(r->cpu_fd);
+        free(r->slots);
+        free(r);
+        return NULL;
+}
+
+static Slot *slot_of(UcsRevisions *r, unsigned cpu) {
+        if (cpu >= r->n_slots) {
+                const size_t n = MIN((size_t) cpu * 2 + 64, (size_t) UCS_CPU_MAX);
+                Slot *p;
+
+                if (cpu >= n)
+                        return NULL;
+                p = reallocarray(r->slots, n, sizeof(*p));
+                if (!p)
+                        return NULL;
+                r->slots = p;
+                for (; r->n_slots < n; r->n_slots++)
+                        p[r->n_slots] = (Slot){ .version = UCS_KEPT_INIT };
+        }
+        return &r->slots[cpu];
+}
+
+/* "0x%x\n" (arch/x86/kernel/cpu/microcode/core.c, version_show() and processor_flags_show()). */
+static int parse_hex(const char *path, const char *text, size_t n, unsigned cpu, uint32_t *ret, UcsError *e) {
+        char digits[TEXT_SIZE];
+
+        if (n == 0)
+                return ucs_error_set(e, -EBADMSG, DIRECTORY "%s of CPU %u is empty, expected 0x and digits", path, cpu);
+        memcpy(digits, text, n);
+        if (digits[n - 1] == '\n')
+                n--;
+        digits[n] = '\0';
+        /* a text that fills the buffer is longer than that, and what was read of it could pass for a number */
+        if (n < TEXT_SIZE - 2 && strlen(digits) == n && str_startswith(digits, "0x") && ucs_parse_u32(digits, 16, ret) >= 0)
+                return 0;
+        return ucs_error_set(e, -EBADMSG, DIRECTORY "%s of CPU %u is '%.32s', expected 0x and digits", path, cpu, digits);
+}
+
+static int read_hex(UcsRevisions *r, UcsKept *file, const char *name, unsigned cpu, uint32_t *ret, UcsError *e) {
+        char path[PATH_SIZE], text[TEXT_SIZE];
+        int n;
+
+        (void) snprintf(path, sizeof(path), "cpu%u/microcode/%s", cpu, name);
+        n = ucs_kept_read(&r->pool, file, path, text, sizeof(text));
+        if (n == -ENOENT || n == -ENOTDIR)
+                return ucs_error_set(e, -ENOENT, DIRECTORY "%s of CPU %u is missing", path, cpu);
+        if (n < 0) {
+                errno = -n;
+                return ucs_error_set(e, n, "cannot read " DIRECTORY "%s of CPU %u: %m", path, cpu);
+        }
+        return parse_hex(path, text, (size_t) n, cpu, ret, e);
+}
+
+int ucs_revisions_read(UcsRevisions *r, unsigned cpu, uint32_t *ret_revision, uint32_t *ret_platform_mask, UcsError *e) {
+        Slot *slot = slot_of(r, cpu);
+        uint32_t revision = 0;
+        int k;
+
+        *ret_revision = *ret_platform_mask = 0;
+        if (!slot)
+                return ucs_error_set(e, -ENOMEM, "no memory for CPU %u", cpu);
+
+        k = read_hex(r, &slot->version, "version", cpu, &revision, e);
+        if (k == -ENOENT || slot->version.renewed)
+                slot->have_mask = false; /* it was away meanwhile */
+        if (k == -ENOENT)
+                return k;
+        *ret_revision = k < 0 ? 0 : revision;
+
+        if (!slot->have_mask) {
+                UcsKept once = UCS_KEPT_INIT;
+                uint32_t mask = 0;
+                UcsError x = {};
+                int q;
+
+                q = read_hex(r, &once, "processor_flags", cpu, &mask, &x);
+                ucs_kept_close(&r->pool, &once);
+                if (q < 0 && k >= 0) {
+                        k = q == -ENOENT ? -EBADMSG : q; /* -ENOENT would say that there is no version file */
+                        (void) ucs_error_set(e, k, "%s", x.text);
+                }
+                if (q < 0)
+                        return k;
+                slot->platform_mask = mask;
+                slot->have_mask = true;
+        }
+        *ret_platform_mask = slot->platform_mask;
+        return k;
+}

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/* What each CPU runs: cpuN/microcode/version through a kept descriptor, and cpuN/microcode/processor_flags (the platform mask), which does
+ * not change while the CPU is there and is read once each time that it appears. The kernel removes both while the CPU is offline. */
+
+#include "base/cleanup.h"
+#include "base/error.h"
+
+typedef struct UcsRevisions UcsRevisions;
+
+/* `cpu_fd` is sys/devices/system/cpu; duplicated. 0, -ENOMEM or -EMFILE. */
+int ucs_revisions_new(int cpu_fd, UcsRevisions **ret);
+UcsRevisions *ucs_revisions_free(UcsRevisions *r);
+DEFINE_CLEANUP(UcsRevisions *, ucs_revisions_free);
+
+/* One pread(2) as a rule. 0; -ENOENT: this CPU has no version file; -EBADMSG: garbage; another -errno of the file. `e` names file and CPU.
+ * Both outputs are set in any case, to 0 where the figure is unknown. */
+int ucs_revisions_read(UcsRevisions *r, unsigned cpu, uint32_t *ret_revision, uint32_t *ret_platform_mask, UcsError *e);
