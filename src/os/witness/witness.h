@@ -9,19 +9,22 @@
 
 typedef struct UcsWitness UcsWitness;
 
-/* `kind`: _UCS_WITNESS_INVALID picks (perf if permitted, else schedstat, else write). Never fails but for -ENOMEM: without any witness it
- * is UCS_WITNESS_WRITE, and `e` says what was missing. Keeps copies of what it needs from `m`. */
+/* `kind`: _UCS_WITNESS_INVALID picks (perf if permitted, else schedstat, else write); a kind asks from that one on, in the order kernel,
+ * perf, schedstat, write. 0 (`e` says what the witnesses missed that would not serve, if there were any: e->code is set) or -ENOMEM: without
+ * any other it is UCS_WITNESS_WRITE. Keeps copies of what it needs from `m` and `root_fd`. */
 int ucs_witness_open(int root_fd, UcsWitnessKind kind, const UcsMachine *m, UcsWitness **ret, UcsError *e);
 UcsWitness *ucs_witness_close(UcsWitness *w);
 DEFINE_CLEANUP(UcsWitness *, ucs_witness_close);
 
 UcsWitnessKind ucs_witness_kind(const UcsWitness *w);
 
-/* Baseline. In the thread that writes, as the last thing before the write. */
+/* Baseline. In the thread that writes, as the last thing before the write. 0, or a negative errno when no CPU could be read (ucs_witness_collect()
+ * then finds no evidence). */
 int ucs_witness_arm(UcsWitness *w);
 
 /* What the CPUs saw since. Reads a CPU again whose stopper ran once more but has not been charged yet (the scheduler charges when the
- * thread is switched out), for at most UCS_WITNESS_RETRY_USEC in all; such a CPU is then missing. Fills `cpus`, `witness` of `s`. */
+ * thread is switched out), for at most UCS_WITNESS_RETRY_USEC in all; such a CPU is then missing. Fills `cpus`, `n_cpus`, `witness` of
+ * `s`, and `stall_nsec` if the witness speaks for the whole machine ("kernel"); the rest is ucs_stall_summarize()'s. 0 or -ENOMEM. */
 int ucs_witness_collect(UcsWitness *w, UcsStall *s);
 
 #define UCS_WITNESS_RETRY_USEC (200 * UINT64_C(1000))
