@@ -45,8 +45,8 @@ def blocker_table():
 
 
 def table(path, heading):
-    """{first cell: [the other cells]} of the table below a heading; a first cell with several names counts for each."""
-    text = read(path).split(f"\n{heading}\n")[1]
+    """{first cell: [the other cells]} of the table below a heading; a first cell with several names counts for each. {}: no such table."""
+    text = f"\n{read(path)}".partition(f"\n{heading}\n")[2]
     rows = {}
     for line in re.split(r"\n##", text)[0].splitlines():
         cells = [c.strip() for c in line.strip().strip("|").split("|")]
@@ -89,6 +89,12 @@ def test_docs(tmp):
     check("dbus-api.md: results", names and names == said, f"{names}\n{said}")
     said = table("docs/architecture.md", "## Results").keys()
     check("architecture.md: results", set(names) == said, f"{set(names) ^ said}")
+
+    # tiers of tools/check that exist yet
+    tiers = [l.split()[0] for l in read("tools/check").split("tiers='")[1].split("'")[0].splitlines() if l.strip()]
+    tiers = [t for t in tiers if (TOP / f"tests/{t}/run").exists()]
+    said = list(table("docs/testing.md", "# Testing"))
+    check("testing.md: tiers", tiers and said == tiers, f"{said}\n{tiers}")
 
     # links within docs/ lead somewhere
     for path in [TOP / "README.md", TOP / "CONTRIBUTING.md", *sorted((TOP / "docs").glob("*.md"))]:
