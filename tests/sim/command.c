@@ -55,7 +55,7 @@ static int set_revision(SimMachine *m, char *p, UcsError *e) {
                         return r;
         } else
                 sim_machine_online_set(m, &cpus);
-        FOREACH_CPU(cpu, &cpus)
+        FOREACH_CPU (cpu, &cpus)
                 if (cpu < m->n_cpus)
                         m->cpus[cpu].revision = v;
         return 0;
@@ -87,14 +87,15 @@ static int get_revisions(SimMachine *m, UcsText *answer) {
                 _cleanup_free_ char *list = NULL;
                 UcsCpuSet same = {};
 
-                FOREACH_CPU(cpu, &left)
+                FOREACH_CPU (cpu, &left)
                         if (m->cpus[cpu].revision == m->cpus[first].revision)
                                 ucs_cpuset_add(&same, cpu);
-                FOREACH_CPU(cpu, &same)
+                FOREACH_CPU (cpu, &same)
                         ucs_cpuset_remove(&left, cpu);
                 if (ucs_cpuset_format(&same, &list) < 0)
                         return -ENOMEM;
-                ucs_text_appendf(answer, "%s0x%x %s", answer->length > 0 ? "\n" : "", m->cpus[first].revision, list);
+                ucs_text_appendf(answer, "%s0x%x %s", answer->length > 0 ? "\n" : "",
+                                 m->cpus[first].revision, list);
         }
         return 0;
 }
@@ -110,11 +111,12 @@ static void get_stall(SimMachine *m, UcsText *answer) {
         uint64_t write = m->n_answers > 0 ? m->answers[m->n_answers - 1].write_nsec : 0;
 
         ucs_text_appendf(answer,
-                         "modelled_nsec=%" PRIu64 " stalled_nsec=%" PRIu64 " modelled_ticks=%" PRIu64 " stalled_ticks=%" PRIu64
-                         " write_nsec=%" PRIu64,
+                         "modelled_nsec=%" PRIu64 " stalled_nsec=%" PRIu64 " modelled_ticks=%" PRIu64
+                         " stalled_ticks=%" PRIu64 " write_nsec=%" PRIu64,
                          m->modelled_nsec, m->stalled_nsec,
                          (uint64_t) ((__uint128_t) m->modelled_nsec * m->settings.tsc_hz / NSEC_PER_SEC),
-                         (uint64_t) ((__uint128_t) m->stalled_nsec * m->settings.tsc_hz / NSEC_PER_SEC), write);
+                         (uint64_t) ((__uint128_t) m->stalled_nsec * m->settings.tsc_hz / NSEC_PER_SEC),
+                         write);
 }
 
 static int run_get(SimMachine *m, char *p, UcsText *answer, UcsError *e) {
@@ -151,7 +153,7 @@ static int plug(SimMachine *m, char *p, bool online, UcsError *e) {
         r = need_set(&p, &cpus, e);
         if (r < 0)
                 return r;
-        FOREACH_CPU(cpu, &cpus) {
+        FOREACH_CPU (cpu, &cpus) {
                 r = sim_machine_plug(m, cpu, online);
                 if (r < 0)
                         return ucs_error_set(e, r, "CPU %u: %s", cpu, strerror(-r));
@@ -208,7 +210,7 @@ static int run_stopper(SimMachine *m, char *p, UcsText *answer, UcsError *e) {
         if (!nsec || !runs || ucs_parse_u64(nsec, 10, &n) < 0 || ucs_parse_u64(runs, 10, &k) < 0)
                 return ucs_error_set(e, -EINVAL, "stopper CPUS NSEC RUNS");
         (void) pthread_mutex_lock(&m->lock);
-        FOREACH_CPU(cpu, &cpus)
+        FOREACH_CPU (cpu, &cpus)
                 if (cpu < m->n_cpus)
                         sim_account_add(&m->cpus[cpu].account, n, k);
         (void) pthread_mutex_unlock(&m->lock);
@@ -231,7 +233,8 @@ static int run_mce(SimMachine *m, char *p, UcsText *answer, UcsError *e) {
         (void) pthread_mutex_lock(&m->lock);
         m->machine_checks++;
         sim_log(m, 2, "mce: [Hardware Error]: Machine check events logged");
-        sim_log(m, 2, "mce: [Hardware Error]: CPU %u: Machine Check: 0 Bank 5: be00000000800400", sim_machine_first_online(m));
+        sim_log(m, 2, "mce: [Hardware Error]: CPU %u: Machine Check: 0 Bank 5: be00000000800400",
+                sim_machine_first_online(m));
         (void) pthread_mutex_unlock(&m->lock);
         return 0;
 }
@@ -263,7 +266,8 @@ static const Command commands[] = {
         { "get", "NAME", "a setting; writes, stall, revisions, boot-id", run_get },
         { "offline", "CPUS", "take CPUs offline", run_offline },
         { "online", "CPUS", "bring CPUs back", run_online },
-        { "reboot", "[0xHEX]", "a reset: a new boot id, the boot's revision or this one, an empty log, no taint", run_reboot },
+        { "reboot", "[0xHEX]",
+          "a reset: a new boot id, the boot's revision or this one, an empty log, no taint", run_reboot },
         { "external", "0xHEX", "another program loads this revision", run_external },
         { "stopper", "CPUS NSEC RUNS", "other work of the stoppers", run_stopper },
         { "log", "PRIORITY TEXT", "a line of the kernel log", run_log },
@@ -275,8 +279,8 @@ static const Command commands[] = {
 
 static int run_help(SimMachine *m, char *p, UcsText *answer, UcsError *e) {
         for (size_t i = 0; i < ELEMENTSOF(commands); i++)
-                ucs_text_appendf(answer, "%s%s %s: %s", i > 0 ? "\n" : "", commands[i].name, commands[i].arguments,
-                                 commands[i].help);
+                ucs_text_appendf(answer, "%s%s %s: %s", i > 0 ? "\n" : "", commands[i].name,
+                                 commands[i].arguments, commands[i].help);
         return 0;
 }
 

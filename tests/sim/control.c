@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* The control socket and its client; see control.h. A thread a connection, because a command may block (a load, the hotplug of a CPU that
- * waits for a load, "wait"). */
+/* The control socket and its client; see control.h. A thread a connection, because a command may block (a
+ * load, the hotplug of a CPU that waits for a load, "wait"). */
 
 #include <errno.h>
 #include <poll.h>
@@ -31,7 +31,7 @@ typedef struct Connection {
 } Connection;
 
 static int address(const char *path, struct sockaddr_un *ret) {
-        *ret = (struct sockaddr_un) { .sun_family = AF_UNIX };
+        *ret = (struct sockaddr_un){ .sun_family = AF_UNIX };
         if (strlen(path) >= sizeof(ret->sun_path))
                 return -ENAMETOOLONG;
         strcpy(ret->sun_path, path);
@@ -108,7 +108,7 @@ static void connection_start(SimControl *c, int fd) {
                 (void) close(fd);
                 return;
         }
-        *connection = (Connection) { c, fd };
+        *connection = (Connection){ c, fd };
         (void) pthread_mutex_lock(&c->lock);
         c->n_connections++;
         (void) pthread_mutex_unlock(&c->lock);
@@ -156,7 +156,7 @@ int sim_control_new(SimMachine *m, const char *path, int exit_fd, SimControl **r
         c = new0(SimControl, 1);
         if (!c)
                 return -ENOMEM;
-        *c = (SimControl) { .machine = m, .listen_fd = -EBADF, .stop_fd = -EBADF, .exit_fd = exit_fd };
+        *c = (SimControl){ .machine = m, .listen_fd = -EBADF, .stop_fd = -EBADF, .exit_fd = exit_fd };
         (void) pthread_mutex_init(&c->lock, NULL);
         (void) pthread_cond_init(&c->idle, NULL);
         c->stop_fd = eventfd(0, EFD_CLOEXEC);
@@ -218,7 +218,8 @@ int sim_control_send(const char *path, int argc, char **argv) {
         }
         ucs_text_append(&line, "\n");
         fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-        if (line.failed || fd < 0 || address(path, &sa) < 0 || connect(fd, (struct sockaddr *) &sa, sizeof(sa)) < 0) {
+        if (line.failed || fd < 0 || address(path, &sa) < 0 ||
+            connect(fd, (struct sockaddr *) &sa, sizeof(sa)) < 0) {
                 fprintf(stderr, "ucodesim: could not reach '%s': %s\n", path, strerror(errno));
                 if (fd >= 0)
                         (void) close(fd);

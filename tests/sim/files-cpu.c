@@ -2,8 +2,8 @@
 
 /* sys/devices/system/cpu: masks, hotplug, topology, caches, microcode, vulnerabilities.
  *
- * Formats are those of the kernel's show functions. What belongs to a CPU but for `online` is gone while the CPU is offline. Vulnerabilities
- * are what the kernel found at boot: a load changes none of them. */
+ * Formats are those of the kernel's show functions. What belongs to a CPU but for `online` is gone while the
+ * CPU is offline. Vulnerabilities are what the kernel found at boot: a load changes none of them. */
 
 #include <errno.h>
 
@@ -134,7 +134,7 @@ static void show_die_id(SimMachine *m, uint32_t cpu, UcsText *t) {
 
 /* Online CPUs of the same core, or of the same package. */
 static void relatives(const SimMachine *m, uint32_t cpu, bool core, UcsCpuSet *ret) {
-        *ret = (UcsCpuSet) {};
+        *ret = (UcsCpuSet){};
         if (core) {
                 for (uint32_t thread = 0; thread < m->settings.topology.threads; thread++) {
                         uint32_t sibling = sim_machine_sibling(m, cpu, thread);
@@ -196,10 +196,10 @@ static void show_cache_type(SimMachine *m, uint32_t cpu, UcsText *t) {
         ucs_text_append(t, "Unified\n");
 }
 
-#define TEXT(name, intel, amd)                                                                                 \
-        static void show_##name(SimMachine *m, uint32_t cpu, UcsText *t) {                                     \
-                ucs_text_append(t, m->settings.vendor == SIM_INTEL ? intel "\n" : amd "\n");                   \
-        }                                                                                                      \
+#define TEXT(name, intel, amd)                                                                              \
+        static void show_##name(SimMachine *m, uint32_t cpu, UcsText *t) {                                  \
+                ucs_text_append(t, m->settings.vendor == SIM_INTEL ? intel "\n" : amd "\n");                \
+        }                                                                                                   \
         struct _semicolon_
 #define SAFE "Not affected"
 
@@ -216,7 +216,8 @@ TEXT(ssb, "Mitigation: Speculative Store Bypass disabled via prctl",
      "Mitigation: Speculative Store Bypass disabled via prctl");
 TEXT(spectre_v1, "Mitigation: usercopy/swapgs barriers and __user pointer sanitization",
      "Mitigation: usercopy/swapgs barriers and __user pointer sanitization");
-TEXT(spectre_v2, "Mitigation: IBRS; IBPB: conditional; STIBP: conditional; RSB filling; PBRSB-eIBRS: Not affected",
+TEXT(spectre_v2,
+     "Mitigation: IBRS; IBPB: conditional; STIBP: conditional; RSB filling; PBRSB-eIBRS: Not affected",
      "Mitigation: Retpolines; IBPB: conditional; STIBP: always-on; RSB filling; PBRSB-eIBRS: Not affected");
 TEXT(taa, "Vulnerable: Clear CPU buffers attempted, no microcode; SMT vulnerable", SAFE);
 TEXT(old_microcode, "Vulnerable", SAFE);
@@ -227,8 +228,10 @@ static bool has_old_microcode(const SimMachine *m, uint32_t cpu) {
 
 #define CPU "sys/devices/system/cpu/"
 #define ONE CPU "cpu%/"
-#define SHOW(path, show) { path, 0444, SIM_FILE_TEXT, show, NULL, NULL, false }
-#define SHOW_CPU(path, show) { ONE path, 0444, SIM_FILE_TEXT, show, NULL, is_online, true }
+#define SHOW(path, show)                                                                                    \
+        { path, 0444, SIM_FILE_TEXT, show, NULL, NULL, false }
+#define SHOW_CPU(path, show)                                                                                \
+        { ONE path, 0444, SIM_FILE_TEXT, show, NULL, is_online, true }
 
 const SimFile sim_files_cpu[] = {
         SHOW(CPU "online", show_online),
@@ -246,7 +249,8 @@ const SimFile sim_files_cpu[] = {
         { CPU "cpu%", 0755, SIM_FILE_DIRECTORY, NULL, NULL, NULL, false },
         { ONE "online", 0644, SIM_FILE_TEXT, show_cpu_online, store_cpu_online, can_plug, false },
         { ONE "microcode/version", 0444, SIM_FILE_TEXT, show_revision, NULL, has_cpu_microcode, true },
-        { ONE "microcode/processor_flags", 0444, SIM_FILE_TEXT, show_processor_flags, NULL, has_cpu_microcode, true },
+        { ONE "microcode/processor_flags", 0444, SIM_FILE_TEXT, show_processor_flags, NULL,
+          has_cpu_microcode, true },
         SHOW_CPU("topology/core_id", show_core_id),
         SHOW_CPU("topology/physical_package_id", show_package_id),
         SHOW_CPU("topology/die_id", show_die_id),
@@ -272,7 +276,8 @@ const SimFile sim_files_cpu[] = {
         SHOW(CPU "vulnerabilities/mds", show_mds),
         SHOW(CPU "vulnerabilities/meltdown", show_meltdown),
         SHOW(CPU "vulnerabilities/mmio_stale_data", show_mmio),
-        { CPU "vulnerabilities/old_microcode", 0444, SIM_FILE_TEXT, show_old_microcode, NULL, has_old_microcode, false },
+        { CPU "vulnerabilities/old_microcode", 0444, SIM_FILE_TEXT, show_old_microcode, NULL,
+          has_old_microcode, false },
         SHOW(CPU "vulnerabilities/reg_file_data_sampling", show_vulnerability_none),
         SHOW(CPU "vulnerabilities/retbleed", show_retbleed),
         SHOW(CPU "vulnerabilities/spec_rstack_overflow", show_srso),

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* dev: two character devices that are ordinary files here (a device node on a mounted file system would open this host's device). */
+/* dev: two character devices that are ordinary files here (a device node on a mounted file system would open
+ * this host's device). */
 
 #include "tree.h"
 

@@ -92,17 +92,21 @@ static int store_clocksource(SimMachine *m, uint32_t cpu, const char *text) {
 }
 
 static void show_clocksources(SimMachine *m, uint32_t cpu, UcsText *t) {
-        show_line(t, m->settings.clocksource && streq(m->settings.clocksource, "tsc") ? "tsc hpet acpi_pm " : "hpet acpi_pm ");
+        show_line(t, m->settings.clocksource && streq(m->settings.clocksource, "tsc") ? "tsc hpet acpi_pm "
+                                                                                      : "hpet acpi_pm ");
 }
 
-#define SHOW(path, show) { path, 0444, SIM_FILE_TEXT, show, NULL, NULL, false }
-#define SHOW_IF(path, show, exists) { path, 0444, SIM_FILE_TEXT, show, NULL, exists, false }
+#define SHOW(path, show)                                                                                    \
+        { path, 0444, SIM_FILE_TEXT, show, NULL, NULL, false }
+#define SHOW_IF(path, show, exists)                                                                         \
+        { path, 0444, SIM_FILE_TEXT, show, NULL, exists, false }
 #define CLOCK "sys/devices/system/clocksource/clocksource0/"
 
 const SimFile sim_files_sys[] = {
-        { "sys/module/microcode/parameters/force_minrev", 0644, SIM_FILE_TEXT, show_force_minrev, store_force_minrev, knows_minrev,
-          false },
-        { "sys/module/firmware_class/parameters/path", 0644, SIM_FILE_TEXT, show_firmware_path, store_firmware_path, NULL, false },
+        { "sys/module/microcode/parameters/force_minrev", 0644, SIM_FILE_TEXT, show_force_minrev,
+          store_force_minrev, knows_minrev, false },
+        { "sys/module/firmware_class/parameters/path", 0644, SIM_FILE_TEXT, show_firmware_path,
+          store_firmware_path, NULL, false },
         SHOW("sys/devices/virtual/dmi/id/sys_vendor", show_sys_vendor),
         SHOW("sys/devices/virtual/dmi/id/bios_vendor", show_bios_vendor),
         SHOW("sys/devices/virtual/dmi/id/product_name", show_product_name),
@@ -111,7 +115,8 @@ const SimFile sim_files_sys[] = {
         SHOW("sys/class/dmi/id/product_name", show_product_name),
         SHOW_IF("sys/hypervisor/type", show_hypervisor_type, has_hypervisor_type),
         SHOW_IF("sys/kernel/realtime", show_realtime, is_realtime),
-        { CLOCK "current_clocksource", 0644, SIM_FILE_TEXT, show_clocksource, store_clocksource, NULL, false },
+        { CLOCK "current_clocksource", 0644, SIM_FILE_TEXT, show_clocksource, store_clocksource, NULL,
+          false },
         SHOW(CLOCK "available_clocksource", show_clocksources),
         {},
 };

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* The kernel's own search for a firmware file, in its order and with its oddities: the whole list is tried for the plain name, and only when
- * the last directory had no such file (ENOENT, nothing else) again with each suffix that it can unpack. An empty file and a directory of
- * that name are errors, after which the next directory is tried. Symbolic links are followed below the firmware root. */
+/* The kernel's own search for a firmware file, in its order and with its oddities: the whole list is tried
+ * for the plain name, and only when the last directory had no such file (ENOENT, nothing else) again with
+ * each suffix that it can unpack. An empty file and a directory of that name are errors, after which the
+ * next directory is tried. Symbolic links are followed below the firmware root. */
 
 #include <errno.h>
 #include <fcntl.h>
@@ -26,13 +27,14 @@
 void sim_firmware_done(SimFirmware *f) {
         free(f->path);
         free(f->data);
-        *f = (SimFirmware) {};
+        *f = (SimFirmware){};
 }
 
 int sim_firmware_search_init(const SimSettings *s, SimFirmwareSearch *ret) {
         SimFirmwareSearch v = {};
 
-        if (str_replace(&v.root, s->firmware_root ?: "/") < 0 || str_replace(&v.release, sim_kernel_release(s)) < 0 ||
+        if (str_replace(&v.root, s->firmware_root ?: "/") < 0 ||
+            str_replace(&v.release, sim_kernel_release(s)) < 0 ||
             str_replace(&v.path, s->firmware_path && *s->firmware_path ? s->firmware_path : NULL) < 0) {
                 sim_firmware_search_done(&v);
                 return -ENOMEM;
@@ -47,7 +49,7 @@ void sim_firmware_search_done(SimFirmwareSearch *s) {
         free(s->root);
         free(s->path);
         free(s->release);
-        *s = (SimFirmwareSearch) {};
+        *s = (SimFirmwareSearch){};
 }
 
 static int read_all(int fd, size_t size, uint8_t **ret) {
@@ -134,7 +136,8 @@ static int unpack_xz(uint8_t **data, size_t *size) {
         out = malloc(SIZE_MAX_BYTES);
         if (!out)
                 return -ENOMEM;
-        if (lzma_stream_buffer_decode(&memory, 0, NULL, *data, &in_pos, *size, out, &out_pos, SIZE_MAX_BYTES) != LZMA_OK)
+        if (lzma_stream_buffer_decode(&memory, 0, NULL, *data, &in_pos, *size, out, &out_pos,
+                                      SIZE_MAX_BYTES) != LZMA_OK)
                 return -EINVAL;
         free(*data);
         *data = TAKE_PTR(out);
@@ -147,8 +150,8 @@ static int unpack_xz(uint8_t **data, size_t *size) {
 
 typedef int (*Unpack)(uint8_t **data, size_t *size);
 
-static int search_directories(const SimFirmwareSearch *s, int root_fd, const char *name, const char *suffix, Unpack unpack,
-                              SimFirmware *ret) {
+static int search_directories(const SimFirmwareSearch *s, int root_fd, const char *name, const char *suffix,
+                              Unpack unpack, SimFirmware *ret) {
         const struct {
                 const char *directory, *below;
         } places[] = {
@@ -166,8 +169,8 @@ static int search_directories(const SimFirmwareSearch *s, int root_fd, const cha
 
                 if (!places[i].directory)
                         continue;
-                if (asprintf(&path, "%s/%s%s%s%s", places[i].directory, places[i].below ?: "", places[i].below ? "/" : "",
-                             name, suffix) < 0)
+                if (asprintf(&path, "%s/%s%s%s%s", places[i].directory, places[i].below ?: "",
+                             places[i].below ? "/" : "", name, suffix) < 0)
                         return -ENOMEM;
                 r = read_file(root_fd, path, &f.data, &f.size);
                 if (r == 0 && unpack)

@@ -67,7 +67,7 @@ static ssize_t read_text(SimHandle *h, char *buf, size_t size, uint64_t offset) 
 
         if (offset == 0) {
                 ucs_text_done(&h->text);
-                h->text = (UcsText) {};
+                h->text = (UcsText){};
                 h->next_cpu = 0;
         }
         if (offset == 0 || h->file->kind == SIM_FILE_RECORDS)
@@ -90,7 +90,8 @@ static ssize_t read_cpuid(SimHandle *h, char *buf, size_t size, uint64_t offset)
         if (!sim_machine_cpu_online(h->machine, h->instance.cpu))
                 return -ENXIO;
         for (; done < size; done += 16, offset++) {
-                SimRegisters r = sim_cpuid(h->machine, h->instance.cpu, (uint32_t) offset, (uint32_t) (offset >> 32));
+                SimRegisters r =
+                        sim_cpuid(h->machine, h->instance.cpu, (uint32_t) offset, (uint32_t) (offset >> 32));
 
                 memcpy(buf + done, &r, sizeof(r));
         }
@@ -118,13 +119,13 @@ ssize_t sim_handle_read(SimHandle *h, char *buf, size_t size, uint64_t offset) {
         return n;
 }
 
-int sim_handle_write(SimHandle *h, const char *data, size_t size) {
+int sim_handle_write(SimHandle *h, const char *data, size_t size, uint64_t offset) {
         SimMachine *m = h->machine;
         char text[4096];
         bool ok;
 
         if (h->file->kind == SIM_FILE_KMSG)
-                return sim_kmsg_write(h, data, size);
+                return sim_kmsg_write(h, data, size, offset);
         (void) pthread_mutex_lock(&m->lock);
         ok = alive(h);
         (void) pthread_mutex_unlock(&m->lock);

@@ -2,16 +2,17 @@
 
 /* dev/kmsg: one record a read (Documentation/ABI/testing/dev-kmsg), "priority,sequence,usec,-;text".
  *
- * A mounted file has an offset that grows with what is read, and a device is told only that. A read that goes on where the last one ended
- * gets the next record; any other one comes after a seek: to 0, where the first record is, or to the size of the file, which
- * therefore names the record that will be written next. */
+ * A mounted file has an offset that grows with what is read, and a device is told only that. A read that
+ * goes on where the last one ended gets the next record; any other one comes after a seek: to 0, where the
+ * first record is, or to the size of the file, which therefore names the record that will be written next.
+ */
 
 #include <errno.h>
 #include <inttypes.h>
 
 #include "handle.h"
 
-#define END_BASE (UINT64_C(1) << 40)
+#define END_BASE      (UINT64_C(1) << 40)
 #define FACILITY_USER (1U << 3)
 
 uint64_t sim_kmsg_size(const SimMachine *m) {
@@ -59,7 +60,7 @@ ssize_t sim_kmsg_read(SimHandle *h, char *buf, size_t size, uint64_t offset) {
 }
 
 /* "<13>text"; without a priority, and with the kernel's facility, it becomes a user's line. */
-int sim_kmsg_write(SimHandle *h, const char *data, size_t size) {
+int sim_kmsg_write(SimHandle *h, const char *data, size_t size, uint64_t offset) {
         unsigned priority = FACILITY_USER | 5, v;
         char text[1024];
         const char *p = text;
@@ -74,6 +75,10 @@ int sim_kmsg_write(SimHandle *h, const char *data, size_t size) {
                 priority = v >> 3 ? v : FACILITY_USER | (v & 7);
                 p += used;
         }
+        (void) pthread_mutex_lock(&h->lock);
+        if (offset == h->expected) /* a write moves the offset, but not what is read next */
+                h->expected += size;
+        (void) pthread_mutex_unlock(&h->lock);
         (void) pthread_mutex_lock(&h->machine->lock);
         sim_log(h->machine, priority, "%s", p);
         (void) pthread_mutex_unlock(&h->machine->lock);

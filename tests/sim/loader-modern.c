@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* The loader from 6.7 on (facts of arch/x86/kernel/cpu/microcode/core.c): an errno for everything, and a rendezvous in which the first
- * thread of each core leads and the others follow.
+/* The loader from 6.7 on (facts of arch/x86/kernel/cpu/microcode/core.c): an errno for everything, and a
+ * rendezvous in which the first thread of each core leads and the others follow.
  *
- * Order: CPUs that must be online, then the file, then the stop, then the count. Only CPU 0 is asked whether the file is news, so a
- * machine whose CPU 0 is up to date stays mixed. */
+ * Order: CPUs that must be online, then the file, then the stop, then the count. Only CPU 0 is asked whether
+ * the file is news, so a machine whose CPU 0 is up to date stays mixed. */
 
 #include <errno.h>
 
@@ -38,7 +38,7 @@ static bool primaries_online(SimMachine *m, uint32_t *ret_offline) {
 static uint32_t absent(const SimMachine *m) {
         uint32_t n = 0;
 
-        FOREACH_CPU(cpu, &m->settings.timeout_cpus)
+        FOREACH_CPU (cpu, &m->settings.timeout_cpus)
                 n += sim_machine_cpu_online(m, cpu);
         return n;
 }
@@ -49,7 +49,7 @@ static Count rendezvous_failed(SimMachine *m, uint32_t n_missing, bool leader_mi
 
         sim_stall_stop(m, NSEC_PER_SEC);
         sim_log(m, SIM_ERR, "microcode: load: %u CPUs timed out", n_missing);
-        return (Count) {
+        return (Count){
                 .failed = leader_missing ? 1 : 0, /* the leader never reported */
                 .timed_out = online - (leader_missing ? 1 : 0),
         };
@@ -97,7 +97,8 @@ static Count load_stopped(SimMachine *m, const SimPatch *patch) {
                 if (!m->cpus[cpu].online || lead == cpu)
                         continue;
                 /* A sibling follows its leader's success, and copies its failure. */
-                outcomes[cpu] = outcomes[lead] == SIM_OUTCOME_FAILED ? SIM_OUTCOME_FAILED : sim_apply(m, cpu, patch);
+                outcomes[cpu] =
+                        outcomes[lead] == SIM_OUTCOME_FAILED ? SIM_OUTCOME_FAILED : sim_apply(m, cpu, patch);
         }
         for (uint32_t cpu = 0; cpu < m->n_cpus; cpu++)
                 count(&c, outcomes[cpu]);
@@ -133,18 +134,22 @@ static int load(SimMachine *m, const SimPatch *patch, bool is_safe, uint32_t n_o
                 if (c.failed == 0 && c.timed_out == 0)
                         return 0;
                 if (silent_siblings)
-                        sim_log(m, SIM_WARNING, "microcode: %u offline siblings did not respond.", n_offline);
+                        sim_log(m, SIM_WARNING, "microcode: %u offline siblings did not respond.",
+                                n_offline);
                 else
-                        sim_log(m, SIM_ERR, "microcode: update failed: %u CPUs failed %u CPUs timed out", c.failed, c.timed_out);
+                        sim_log(m, SIM_ERR, "microcode: update failed: %u CPUs failed %u CPUs timed out",
+                                c.failed, c.timed_out);
                 return -EIO;
         }
 
         m->cached_revision = m->settings.arrive_revision > 0 ? m->settings.arrive_revision : patch->revision;
         if (!is_safe || c.failed > 0 || c.timed_out > 0)
                 m->settings.tainted |= SIM_TAINT_CPU;
-        sim_log(m, SIM_INFO, "microcode: load: updated on %u primary CPUs with %u siblings", c.updated, c.siblings);
+        sim_log(m, SIM_INFO, "microcode: load: updated on %u primary CPUs with %u siblings", c.updated,
+                c.siblings);
         if (c.failed > 0 || c.timed_out > 0)
-                sim_log(m, SIM_ERR, "microcode: load incomplete. %u CPUs timed out or failed", online - (c.updated + c.siblings));
+                sim_log(m, SIM_ERR, "microcode: load incomplete. %u CPUs timed out or failed",
+                        online - (c.updated + c.siblings));
         sim_log(m, SIM_INFO, "microcode: revision: 0x%x -> 0x%x", old, m->cpus[0].revision);
         sim_after_load(m);
         return c.updated + c.siblings == online ? 0 : -EIO;

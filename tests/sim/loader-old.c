@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* The loader up to 6.6, with the differences of 5.10: it answers success to nearly everything, and only a load that began and failed is
- * an error, EPERM, because stop_machine() hands on the -1 of its callback.
+/* The loader up to 6.6, with the differences of 5.10: it answers success to nearly everything, and only a
+ * load that began and failed is an error, EPERM, because stop_machine() hands on the -1 of its callback.
  *
  * The thread that leads a core decides; what becomes of its siblings is not looked at. */
 
@@ -23,7 +23,7 @@ static bool primaries_online(SimMachine *m) {
 static uint32_t absent(const SimMachine *m) {
         uint32_t n = 0;
 
-        FOREACH_CPU(cpu, &m->settings.timeout_cpus)
+        FOREACH_CPU (cpu, &m->settings.timeout_cpus)
                 n += sim_machine_cpu_online(m, cpu);
         return n;
 }
@@ -34,8 +34,8 @@ static void log_applied(SimMachine *m, uint32_t cpu, const SimPatch *patch) {
         if (m->settings.vendor == SIM_AMD)
                 sim_log(m, SIM_INFO, "microcode: CPU%u: new patch_level=0x%08x", cpu, revision);
         else if (cpu == 0)
-                sim_log(m, SIM_INFO, "microcode: updated to revision 0x%x, date = %04x-%02x-%02x", revision, d & 0xffff, d >> 24,
-                        d >> 16 & 0xff);
+                sim_log(m, SIM_INFO, "microcode: updated to revision 0x%x, date = %04x-%02x-%02x", revision,
+                        d & 0xffff, d >> 24, d >> 16 & 0xff);
 }
 
 /* All of __reload_late(): 0 or the -1 that becomes EPERM. */
@@ -45,7 +45,8 @@ static int load_stopped(SimMachine *m, const SimPatch *patch) {
 
         if (n_absent > 0) {
                 sim_stall_stop(m, NSEC_PER_SEC);
-                sim_log(m, SIM_ERR, "microcode: Timeout while waiting for CPUs rendezvous, remaining: %u", n_absent);
+                sim_log(m, SIM_ERR, "microcode: Timeout while waiting for CPUs rendezvous, remaining: %u",
+                        n_absent);
                 return -EPERM;
         }
         sim_stop_for(m, patch);
@@ -73,17 +74,21 @@ static int load(SimMachine *m, const SimPatch *patch) {
         int r;
 
         if (!older) {
-                sim_log(m, SIM_ERR, "microcode: Attempting late microcode loading - it is dangerous and taints the kernel.");
+                sim_log(m, SIM_ERR,
+                        "microcode: Attempting late microcode loading - it is dangerous and taints the kernel.");
                 sim_log(m, SIM_ERR, "microcode: You should switch to early loading, if possible.");
         }
         r = load_stopped(m, patch);
         m->cached_revision = m->settings.arrive_revision > 0 ? m->settings.arrive_revision : patch->revision;
         if (older)
-                sim_log(m, SIM_INFO, "microcode: Reload completed, microcode revision: 0x%x", m->cpus[0].revision);
+                sim_log(m, SIM_INFO, "microcode: Reload completed, microcode revision: 0x%x",
+                        m->cpus[0].revision);
         else if (r == 0)
-                sim_log(m, SIM_INFO, "microcode: Reload succeeded, microcode revision: 0x%x -> 0x%x", old, m->cpus[0].revision);
+                sim_log(m, SIM_INFO, "microcode: Reload succeeded, microcode revision: 0x%x -> 0x%x", old,
+                        m->cpus[0].revision);
         else
-                sim_log(m, SIM_INFO, "microcode: Reload failed, current microcode revision: 0x%x", m->cpus[0].revision);
+                sim_log(m, SIM_INFO, "microcode: Reload failed, current microcode revision: 0x%x",
+                        m->cpus[0].revision);
         if (r == 0)
                 sim_after_load(m);
         return r;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* What both generations of the loader share: the write itself, the load of one CPU, the hang, and the aftermath; see loader.h. */
+/* What both generations of the loader share: the write itself, the load of one CPU, the hang, and the
+ * aftermath; see loader.h. */
 
 #include <errno.h>
 #include <stdlib.h>
@@ -41,9 +42,11 @@ SimOutcome sim_apply(SimMachine *m, uint32_t cpu, const SimPatch *patch) {
                 return SIM_OUTCOME_SAME;
         if (digest_refused(m, patch) || ucs_cpuset_has(&s->fail_cpus, cpu)) {
                 if (s->vendor == SIM_AMD)
-                        sim_log(m, SIM_ERR, "microcode: CPU%u: update failed for patch_level=0x%08x", cpu, patch->revision);
+                        sim_log(m, SIM_ERR, "microcode: CPU%u: update failed for patch_level=0x%08x", cpu,
+                                patch->revision);
                 else if (!sim_kernel_is_modern(s))
-                        sim_log(m, SIM_ERR, "microcode: CPU%u update to revision 0x%x failed", cpu, patch->revision);
+                        sim_log(m, SIM_ERR, "microcode: CPU%u update to revision 0x%x failed", cpu,
+                                patch->revision);
                 return SIM_OUTCOME_FAILED;
         }
         take(m, cpu, s->arrive_revision > 0 ? s->arrive_revision : patch->revision);
@@ -76,10 +79,11 @@ void sim_after_load(SimMachine *m) {
                 sim_log(m, SIM_WARNING,
                         "x86/CPU: Please consider either early loading through initrd/built-in or a potential BIOS update.");
         }
-        if (m->settings.clocksource_flip && m->settings.clocksource && streq(m->settings.clocksource, "tsc") &&
-            str_replace(&m->settings.clocksource, "hpet") == 0) {
-                sim_log(m, SIM_WARNING, "clocksource: timekeeping watchdog on CPU%u: Marking clocksource 'tsc' as unstable "
-                                        "because the skew is too large:",
+        if (m->settings.clocksource_flip && m->settings.clocksource &&
+            streq(m->settings.clocksource, "tsc") && str_replace(&m->settings.clocksource, "hpet") == 0) {
+                sim_log(m, SIM_WARNING,
+                        "clocksource: timekeeping watchdog on CPU%u: Marking clocksource 'tsc' as unstable "
+                        "because the skew is too large:",
                         sim_machine_first_online(m));
                 sim_log(m, SIM_WARNING, "tsc: Marking TSC unstable due to clocksource watchdog");
                 sim_log(m, SIM_INFO, "clocksource: Switched to clocksource hpet");
@@ -150,11 +154,12 @@ int sim_loader_external(SimMachine *m, uint32_t revision) {
 
                 for (uint32_t cpu = 0; cpu < m->n_cpus; cpu++)
                         primaries += m->cpus[cpu].online && m->cpus[cpu].first == cpu;
-                sim_log(m, SIM_INFO, "microcode: load: updated on %u primary CPUs with %u siblings", primaries,
-                        sim_machine_n_online(m) - primaries);
+                sim_log(m, SIM_INFO, "microcode: load: updated on %u primary CPUs with %u siblings",
+                        primaries, sim_machine_n_online(m) - primaries);
                 sim_log(m, SIM_INFO, "microcode: revision: 0x%x -> 0x%x", old, revision);
         } else
-                sim_log(m, SIM_INFO, "microcode: Reload succeeded, microcode revision: 0x%x -> 0x%x", old, revision);
+                sim_log(m, SIM_INFO, "microcode: Reload succeeded, microcode revision: 0x%x -> 0x%x", old,
+                        revision);
         (void) pthread_mutex_unlock(&m->lock);
         (void) pthread_mutex_unlock(&m->hotplug);
         return 0;

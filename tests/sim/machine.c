@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Birth, boots and hotplug of the simulated machine, its clock and its log; see machine.h. What a load does is loader.c's. */
+/* Birth, boots and hotplug of the simulated machine, its clock and its log; see machine.h. What a load does
+ * is loader.c's. */
 
 #include <errno.h>
 #include <inttypes.h>
@@ -56,7 +57,7 @@ void sim_log(SimMachine *m, unsigned priority, const char *format, ...) {
                 return;
         }
         m->log = log;
-        m->log[m->n_log++] = (SimRecord) { priority, sim_machine_uptime_nsec(m) / NSEC_PER_USEC, text };
+        m->log[m->n_log++] = (SimRecord){ priority, sim_machine_uptime_nsec(m) / NSEC_PER_USEC, text };
         sim_trace(m, "kernel: <%u>%s", priority, text);
         (void) pthread_cond_broadcast(&m->wake);
 }
@@ -81,7 +82,7 @@ uint32_t sim_machine_first_online(const SimMachine *m) {
 }
 
 void sim_machine_online_set(const SimMachine *m, UcsCpuSet *ret) {
-        *ret = (UcsCpuSet) {};
+        *ret = (UcsCpuSet){};
         for (uint32_t cpu = 0; cpu < m->n_cpus; cpu++)
                 if (m->cpus[cpu].online)
                         ucs_cpuset_add(ret, cpu);
@@ -99,7 +100,8 @@ void sim_machine_fold(SimMachine *m) {
 
         m->busy_nsec += elapsed / 100 * s->load_percent;
         m->guest_nsec += elapsed / 100 * MIN(s->guest_percent, s->load_percent);
-        m->pressure_nsec += elapsed / 100 * (s->pressure_percent < 0 ? s->load_percent : (uint64_t) s->pressure_percent);
+        m->pressure_nsec +=
+                elapsed / 100 * (s->pressure_percent < 0 ? s->load_percent : (uint64_t) s->pressure_percent);
         m->folded_nsec = now;
 }
 
@@ -116,8 +118,9 @@ static void make_boot_id(SimMachine *m) {
         b[6] = (uint8_t) ((b[6] & 0x0f) | 0x40);
         b[8] = (uint8_t) ((b[8] & 0x3f) | 0x80);
         (void) snprintf(m->boot_id, sizeof(m->boot_id),
-                        "%02x%02x%02x%02x-%02x%02x-%02x%02x-%02x%02x-%02x%02x%02x%02x%02x%02x", b[0], b[1], b[2], b[3], b[4],
-                        b[5], b[6], b[7], b[8], b[9], b[10], b[11], b[12], b[13], b[14], b[15]);
+                        "%02x%02x%02x%02x-%02x%02x-%02x%02x-%02x%02x-%02x%02x%02x%02x%02x%02x", b[0], b[1],
+                        b[2], b[3], b[4], b[5], b[6], b[7], b[8], b[9], b[10], b[11], b[12], b[13], b[14],
+                        b[15]);
 }
 
 static void log_clear(SimMachine *m) {
@@ -130,7 +133,7 @@ static void log_boot(SimMachine *m, uint32_t revision) {
         const SimSettings *s = &m->settings;
 
         sim_log(m, 5, "Linux version %s (sim@localhost) #1 SMP PREEMPT_DYNAMIC", sim_kernel_release(s));
-        sim_log(m, SIM_INFO, "Command line: %s", s->cmdline ?: "");
+        sim_log(m, SIM_INFO, "Command line: %s", s->cmdline);
         if (s->no_microcode_dir)
                 return;
         if (sim_kernel_is_modern(s)) {
@@ -138,7 +141,8 @@ static void log_boot(SimMachine *m, uint32_t revision) {
                 if (s->early_from > 0)
                         sim_log(m, SIM_INFO, "microcode: Updated early from: 0x%08x", s->early_from);
         } else if (s->vendor == SIM_INTEL)
-                sim_log(m, SIM_INFO, "microcode: sig=0x%x, pf=0x%x, revision=0x%x", s->signature, s->platform, revision);
+                sim_log(m, SIM_INFO, "microcode: sig=0x%x, pf=0x%x, revision=0x%x", s->signature,
+                        s->platform, revision);
 }
 
 void sim_machine_boot(SimMachine *m, uint32_t revision) {
@@ -156,8 +160,9 @@ void sim_machine_boot(SimMachine *m, uint32_t revision) {
                 c->revision = revision;
                 c->incarnation++;
                 c->nmis = 0;
-                /* What a stopper has on its account after a while of uptime: differs a CPU, and is never nothing. */
-                c->account = (SimAccount) { .nsec = 1500000 + 977 * (uint64_t) cpu, .runs = 90 + cpu % 7 };
+                /* What a stopper has on its account after a while of uptime: differs a CPU, and is never
+                 * nothing. */
+                c->account = (SimAccount){ .nsec = 1500000 + 977 * (uint64_t) cpu, .runs = 90 + cpu % 7 };
         }
         log_clear(m);
         log_boot(m, revision);
@@ -180,11 +185,12 @@ int sim_machine_plug(SimMachine *m, uint32_t cpu, bool online) {
                         c->online = online;
                         c->incarnation++;
                         /* A CPU that comes up gets what the kernel kept of the last load. */
-                        if (online && m->cached_revision > c->revision && !ucs_cpuset_has(&m->settings.fail_cpus, cpu))
+                        if (online && m->cached_revision > c->revision &&
+                            !ucs_cpuset_has(&m->settings.fail_cpus, cpu))
                                 c->revision = m->cached_revision;
                         if (online)
-                                sim_log(m, SIM_INFO, "smpboot: Booting Node %u Processor %u APIC 0x%x", c->package, cpu,
-                                        c->apic_id);
+                                sim_log(m, SIM_INFO, "smpboot: Booting Node %u Processor %u APIC 0x%x",
+                                        c->package, cpu, c->apic_id);
                         else
                                 sim_log(m, SIM_INFO, "smpboot: CPU %u is now offline", cpu);
                 }
@@ -203,11 +209,12 @@ int sim_machine_answered(SimMachine *m, int error, uint64_t write_nsec) {
                 return -ENOMEM;
         (void) clock_gettime(CLOCK_REALTIME, &ts);
         m->answers = a;
-        m->answers[m->n_answers++] = (SimAnswer) {
+        m->answers[m->n_answers++] = (SimAnswer){
                 .realtime_usec = (uint64_t) ts.tv_sec * USEC_PER_SEC + (uint64_t) ts.tv_nsec / NSEC_PER_USEC,
                 .error = error,
                 .write_nsec = write_nsec,
         };
+        (void) pthread_cond_broadcast(&m->wake);
         return 0;
 }
 
@@ -219,7 +226,7 @@ int sim_machine_new(SimSettings *settings, SimMachine **ret, UcsError *e) {
         if (!m)
                 return -ENOMEM;
         m->settings = *settings;
-        *settings = (SimSettings) {};
+        *settings = (SimSettings){};
         (void) pthread_mutex_init(&m->lock, NULL);
         (void) pthread_mutex_init(&m->hotplug, NULL);
         (void) pthread_condattr_init(&attr);
@@ -230,7 +237,8 @@ int sim_machine_new(SimSettings *settings, SimMachine **ret, UcsError *e) {
         if (m->settings.vendor == SIM_AMD) {
                 m->settings.platform = 0; /* AMD has none */
                 if (m->settings.signature == 0x50654)
-                        return ucs_error_set(e, -EINVAL, "An AMD machine needs --signature= and --revision=");
+                        return ucs_error_set(e, -EINVAL,
+                                             "An AMD machine needs --signature= and --revision=");
         }
         m->n_cpus = sim_settings_n_cpus(&m->settings);
         m->cpus = new0(SimCpu, m->n_cpus);

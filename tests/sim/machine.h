@@ -3,9 +3,10 @@
 
 /* The simulated machine as one value: its CPUs, its clock, its kernel log and what was done to it.
  *
- * One lock guards all of it and is held only for moments; whoever must wait (a load, the hotplug of a CPU) waits without it. A second
- * one, `hotplug`, is the kernel's cpus_read_lock() and microcode_mutex in one: it is held through a whole load. Functions expect the
- * caller to hold `lock` unless they say otherwise; where both are taken, hotplug comes first. */
+ * One lock guards all of it and is held only for moments; whoever must wait (a load, the hotplug of a CPU)
+ * waits without it. A second one, `hotplug`, is the kernel's cpus_read_lock() and microcode_mutex in one: it
+ * is held through a whole load. Functions expect the caller to hold `lock` unless they say otherwise; where
+ * both are taken, hotplug comes first. */
 
 #include <pthread.h>
 
@@ -43,8 +44,9 @@ typedef struct SimAnswer {
 
 typedef struct SimMachine {
         pthread_mutex_t lock, hotplug;
-        pthread_cond_t wake; /* CLOCK_MONOTONIC; broadcast when anything that somebody may wait for has changed */
-        bool stopping;       /* nothing waits any more */
+        pthread_cond_t
+                wake;  /* CLOCK_MONOTONIC; broadcast when anything that somebody may wait for has changed */
+        bool stopping; /* nothing waits any more */
         bool verbose;
 
         SimSettings settings;
@@ -68,7 +70,8 @@ typedef struct SimMachine {
         uint64_t modelled_nsec, stalled_nsec; /* the last load: as modelled, as it came */
 } SimMachine;
 
-/* Build the machine that the settings describe and boot it. Takes over `*settings`. 0 or -errno with a sentence. */
+/* Build the machine that the settings describe and boot it. Takes over `*settings`. 0 or -errno with a
+ * sentence. */
 int sim_machine_new(SimSettings *settings, SimMachine **ret, UcsError *e);
 SimMachine *sim_machine_free(SimMachine *m);
 DEFINE_CLEANUP(SimMachine *, sim_machine_free);
@@ -81,8 +84,8 @@ void sim_topology_shifts(const SimTopology *t, uint32_t *ret_core, uint32_t *ret
 /* A reset: boot id, revisions (`revision`, 0: the one of the settings), log, taint, counters. */
 void sim_machine_boot(SimMachine *m, uint32_t revision);
 
-/* Take a CPU offline or bring it back; it then gets the update that the kernel keeps. Waits for a load to end: call without lock.
- * 0, -EINVAL (no such CPU), -EBUSY (the last one). */
+/* Take a CPU offline or bring it back; it then gets the update that the kernel keeps. Waits for a load to
+ * end: call without lock. 0, -EINVAL (no such CPU), -EBUSY (the last one). */
 int sim_machine_plug(SimMachine *m, uint32_t cpu, bool online);
 
 bool sim_machine_cpu_online(const SimMachine *m, uint32_t cpu);
@@ -100,13 +103,13 @@ uint64_t sim_machine_uptime_nsec(const SimMachine *m);
 void sim_machine_fold(SimMachine *m);
 
 /* A line of the kernel's log ("microcode: …"), with the kernel's own levels. */
-#define SIM_ERR 3
+#define SIM_ERR     3
 #define SIM_WARNING 4
-#define SIM_INFO 6
+#define SIM_INFO    6
 void sim_log(SimMachine *m, unsigned priority, const char *format, ...) _printf_(3, 4);
 
 /* TAINT_MACHINE_CHECK, TAINT_CPU_OUT_OF_SPEC (Documentation/admin-guide/tainted-kernels.rst) */
-#define SIM_TAINT_CPU (UINT64_C(1) << 2)
+#define SIM_TAINT_CPU           (UINT64_C(1) << 2)
 #define SIM_TAINT_MACHINE_CHECK (UINT64_C(1) << 4)
 
 /* What the simulator itself does, on standard error with --verbose. */

@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* ucodesim: a file system that is a machine. Reads the command line, starts the machine and its mounts, waits for the end.
+/* ucodesim: a file system that is a machine. Reads the command line, starts the machine and its mounts,
+ * waits for the end.
  *
- * --mount=DIR is the whole machine: its sys, proc and dev are mounted on DIR/sys, DIR/proc and DIR/dev, and all else in DIR is what it was,
- * with working inotify, fsync and rename. --only=SUBTREE before a --mount=DIR puts that subtree on DIR itself. */
+ * --mount=DIR is the whole machine: its sys, proc and dev are mounted on DIR/sys, DIR/proc and DIR/dev, and
+ * all else in DIR is what it was, with working inotify, fsync and rename. --only=SUBTREE before a
+ * --mount=DIR puts that subtree on DIR itself. */
 
 #include <errno.h>
+#include <poll.h>
 #include <signal.h>
 #include <sys/eventfd.h>
 #include <sys/signalfd.h>
-#include <poll.h>
 #include <unistd.h>
 
 #include "base/parse.h"
@@ -44,7 +46,7 @@ static void help(void) {
         printf("ucodesim [OPTION…]                 a machine as a file system, for tests\n"
                "ucodesim --send=SOCKET COMMAND…    a command to a running one\n\n"
                "  --mount=DIR                      mount sys, proc and dev below DIR; may come again\n"
-               "  --only=SUBTREE                   the next --mount= is this part of the machine, e.g. sys/devices/system/cpu\n"
+               "  --only=SUBTREE                   the next --mount= is only this, e.g. sys/devices/system/cpu\n"
                "  --control=SOCKET                 listen for commands\n"
                "  --ready-fd=N                     write READY there, not on standard output\n"
                "  --verbose                        tell on standard error what happens\n\n");
@@ -79,7 +81,8 @@ static int add_mount(Arguments *a, const char *directory) {
         a->whole = directory;
         for (size_t i = 0; i < ELEMENTSOF(parts) && r == 0; i++) {
                 r = add_place(a, parts[i], directory, parts[i]);
-                if (r == 0 && mkdir(a->places[a->n_places - 1].directory, 0755) < 0 && errno != EEXIST && errno != ENOTCONN)
+                if (r == 0 && mkdir(a->places[a->n_places - 1].directory, 0755) < 0 && errno != EEXIST &&
+                    errno != ENOTCONN)
                         r = -errno;
         }
         return r;
@@ -142,7 +145,9 @@ static int check_real_stall(const SimSettings *s, UcsError *e) {
                 return 0;
         r = sim_real_stall(100000, &took);
         if (r < 0)
-                return ucs_error_set(e, r, "--real-stall: no SCHED_FIFO thread on every CPU of this host: %s", strerror(-r));
+                return ucs_error_set(e, r,
+                                     "--real-stall: no SCHED_FIFO thread on every CPU of this host: %s",
+                                     strerror(-r));
         return 0;
 }
 
@@ -179,7 +184,8 @@ static int run(Arguments *a, int signal_fd, int exit_fd, UcsError *e) {
                 return r;
         m->verbose = a->verbose;
         for (size_t i = 0; i < a->n_places && r == 0; i++)
-                r = sim_mount_new(m, tree, a->places[i].subtree, a->places[i].directory, exit_fd, &mounts[i], e);
+                r = sim_mount_new(m, tree, a->places[i].subtree, a->places[i].directory, exit_fd, &mounts[i],
+                                  e);
         if (r == 0 && a->control)
                 r = sim_control_new(m, a->control, exit_fd, &control, e);
         if (r == 0) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* FUSE's requests, each in terms of the tree and of open files. Files are read past the page cache (direct_io): what is read is what is
- * so now, whatever stat() says of the size. */
+/* FUSE's requests, each in terms of the tree and of open files. Files are read past the page cache
+ * (direct_io): what is read is what is so now, whatever stat() says of the size. */
 
 #include <errno.h>
 #include <poll.h>
@@ -91,7 +91,8 @@ static void op_getattr(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi
 }
 
 /* Truncation is what a shell's > does and means nothing here; owners and modes stay as they are. */
-static void op_setattr(fuse_req_t req, fuse_ino_t ino, struct stat *attr, int what, struct fuse_file_info *fi) {
+static void op_setattr(fuse_req_t req, fuse_ino_t ino, struct stat *attr, int what,
+                       struct fuse_file_info *fi) {
         if (what & (FUSE_SET_ATTR_MODE | FUSE_SET_ATTR_UID | FUSE_SET_ATTR_GID))
                 (void) fuse_reply_err(req, EPERM);
         else
@@ -117,8 +118,9 @@ static void op_open(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi) {
         }
         fi->fh = (uint64_t) (uintptr_t) h;
         fi->direct_io = 1;
-        if (fuse_reply_open(req, fi) < 0)
-                (void) sim_handle_close(h);
+        sim_mount_opened(mount, h);
+        if (fuse_reply_open(req, fi) < 0) /* the client is gone, and will not release it */
+                sim_mount_close(mount, h);
 }
 
 static SimHandle *handle_of(const struct fuse_file_info *fi) {
@@ -126,8 +128,7 @@ static SimHandle *handle_of(const struct fuse_file_info *fi) {
 }
 
 static void op_release(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi) {
-        sim_mount_forget(mount_of(req), handle_of(fi));
-        (void) sim_handle_close(handle_of(fi));
+        sim_mount_close(mount_of(req), handle_of(fi));
         (void) fuse_reply_err(req, 0);
 }
 
@@ -146,8 +147,9 @@ static void op_read(fuse_req_t req, fuse_ino_t ino, size_t size, off_t offset, s
                 (void) fuse_reply_buf(req, buf, (size_t) n);
 }
 
-static void op_write(fuse_req_t req, fuse_ino_t ino, const char *buf, size_t size, off_t offset, struct fuse_file_info *fi) {
-        sim_mount_write_later(mount_of(req), req, handle_of(fi), buf, size);
+static void op_write(fuse_req_t req, fuse_ino_t ino, const char *buf, size_t size, off_t offset,
+                     struct fuse_file_info *fi) {
+        sim_mount_write_later(mount_of(req), req, handle_of(fi), buf, size, (uint64_t) offset);
 }
 
 static void op_poll(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi, struct fuse_pollhandle *ph) {
@@ -176,7 +178,8 @@ static void op_lseek(fuse_req_t req, fuse_ino_t ino, off_t offset, int whence, s
                 (void) fuse_reply_err(req, EINVAL);
 }
 
-static void op_readdir(fuse_req_t req, fuse_ino_t ino, size_t size, off_t offset, struct fuse_file_info *fi) {
+static void op_readdir(fuse_req_t req, fuse_ino_t ino, size_t size, off_t offset,
+                       struct fuse_file_info *fi) {
         SimMount *mount = mount_of(req);
         SimMachine *m = mount->machine;
         uint64_t cursor = (uint64_t) offset, before = cursor;

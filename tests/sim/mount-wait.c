@@ -2,8 +2,9 @@
 
 /* Requests that are answered later: writes that block, reads of dev/kmsg without a record, polls.
  *
- * Whoever takes a waiting read off the list is the one who replies to it: the waker, or the interrupt of a client that was killed. A
- * blocked write is not interrupted, as the kernel's load is not; its client stays until the load is over. */
+ * Whoever takes a waiting read off the list is the one who replies to it: the waker, or the interrupt of a
+ * client that was killed. A blocked write is not interrupted, as the kernel's load is not; its client stays
+ * until the load is over. */
 
 #include <errno.h>
 
@@ -14,6 +15,7 @@ typedef struct Job {
         fuse_req_t req;
         SimHandle *handle;
         size_t size;
+        uint64_t offset;
         char data[];
 } Job;
 
@@ -43,7 +45,7 @@ static void *job_run(void *userdata) {
         SimMount *mount = job->mount;
         int r;
 
-        r = sim_handle_write(job->handle, job->data, job->size);
+        r = sim_handle_write(job->handle, job->data, job->size, job->offset);
         if (r < 0)
                 (void) fuse_reply_err(job->req, -r);
         else
@@ -53,7 +55,8 @@ static void *job_run(void *userdata) {
         return NULL;
 }
 
-void sim_mount_write_later(SimMount *mount, fuse_req_t req, SimHandle *h, const char *data, size_t size) {
+void sim_mount_write_later(SimMount *mount, fuse_req_t req, SimHandle *h, const char *data, size_t size,
+                           uint64_t offset) {
         pthread_attr_t attr;
         pthread_t thread;
         Job *job;
@@ -64,7 +67,7 @@ void sim_mount_write_later(SimMount *mount, fuse_req_t req, SimHandle *h, const 
                 (void) fuse_reply_err(req, ENOMEM);
                 return;
         }
-        *job = (Job) { .mount = mount, .req = req, .handle = h, .size = size };
+        *job = (Job){ .mount = mount, .req = req, .handle = h, .size = size, .offset = offset };
         memcpy(job->data, data, size);
 
         (void) pthread_mutex_lock(&mount->lock);
@@ -119,7 +122,7 @@ void sim_mount_read_later(SimMount *mount, fuse_req_t req, SimHandle *h, size_t 
         (void) pthread_mutex_lock(&mount->lock);
         interrupted = fuse_req_interrupted(req);
         if (!interrupted) {
-                *w = (SimWaiter) { mount->waiters, req, h, size, offset };
+                *w = (SimWaiter){ mount->waiters, req, h, size, offset };
                 mount->waiters = w;
         }
         (void) pthread_mutex_unlock(&mount->lock);
@@ -142,7 +145,7 @@ void sim_mount_poll_later(SimMount *mount, SimHandle *h, struct fuse_pollhandle 
                 return;
         }
         (void) pthread_mutex_lock(&mount->lock);
-        *w = (SimWatch) { mount->watches, h, ph };
+        *w = (SimWatch){ mount->watches, h, ph };
         mount->watches = w;
         (void) pthread_mutex_unlock(&mount->lock);
         (void) pthread_mutex_lock(&mount->machine->lock);
@@ -150,8 +153,21 @@ void sim_mount_poll_later(SimMount *mount, SimHandle *h, struct fuse_pollhandle 
         (void) pthread_mutex_unlock(&mount->machine->lock);
 }
 
-void sim_mount_forget(SimMount *mount, SimHandle *h) {
+void sim_mount_opened(SimMount *mount, SimHandle *h) {
         (void) pthread_mutex_lock(&mount->lock);
+        h->next = mount->handles;
+        h->link = &mount->handles;
+        if (h->next)
+                h->next->link = &h->next;
+        mount->handles = h;
+        (void) pthread_mutex_unlock(&mount->lock);
+}
+
+void sim_mount_close(SimMount *mount, SimHandle *h) {
+        (void) pthread_mutex_lock(&mount->lock);
+        *h->link = h->next;
+        if (h->next)
+                h->next->link = h->link;
         for (SimWatch **link = &mount->watches; *link;) {
                 SimWatch *w = *link;
 
@@ -164,6 +180,7 @@ void sim_mount_forget(SimMount *mount, SimHandle *h) {
                 free(w);
         }
         (void) pthread_mutex_unlock(&mount->lock);
+        (void) sim_handle_close(h);
 }
 
 /* Take a waiter that can be answered now (or any, at the end) off the list. With both locks. */
@@ -193,8 +210,8 @@ static void answer_waiter(SimMount *mount, SimWaiter *w) {
         _cleanup_free_ char *buf = malloc(w->size ?: 1);
         ssize_t n = buf ? sim_handle_read(w->handle, buf, w->size, w->offset) : -ENOMEM;
 
-        if (n < 0)
-                (void) fuse_reply_err(w->req, (int) -n);
+        if (n < 0) /* still none: the machine goes away */
+                (void) fuse_reply_err(w->req, n == -EAGAIN ? ENODEV : (int) -n);
         else
                 (void) fuse_reply_buf(w->req, buf, (size_t) n);
         free(w);

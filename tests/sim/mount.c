@@ -2,8 +2,9 @@
 
 /* Birth and end of a mount; see mount.h.
  *
- * A few threads wait for the session's descriptor and for the order to stop, and never block in a request: what takes time
- * is answered by other threads (mount-wait.c). So a load that takes seconds, or hangs, holds up nothing but its own write. */
+ * A few threads wait for the session's descriptor and for the order to stop, and never block in a request:
+ * what takes time is answered by other threads (mount-wait.c). So a load that takes seconds, or hangs, holds
+ * up nothing but its own write. */
 
 #include <errno.h>
 #include <fcntl.h>
@@ -23,7 +24,7 @@ fuse_ino_t sim_mount_ino(const SimMount *mount, SimInstance i) {
 SimInstance sim_mount_instance(const SimMount *mount, fuse_ino_t ino) {
         if (ino == FUSE_ROOT_ID)
                 return mount->root;
-        return (SimInstance) { (uint32_t) (ino >> 16) - 1, (uint32_t) ino & 0xffff };
+        return (SimInstance){ (uint32_t) (ino >> 16) - 1, (uint32_t) ino & 0xffff };
 }
 
 const char *sim_mount_directory(const SimMount *mount) {
@@ -68,7 +69,9 @@ static void take_away_dead(const char *directory) {
 }
 
 static int session_start(SimMount *mount, UcsError *e) {
-        static const char *const argv[] = { "ucodesim", "-o", "allow_other,default_permissions,fsname=ucodesim,subtype=machine" };
+        static const char *const argv[] = {
+                "ucodesim", "-o", "allow_other,default_permissions,fsname=ucodesim,subtype=machine"
+        };
         struct fuse_args args = FUSE_ARGS_INIT((int) ELEMENTSOF(argv), (char **) argv);
         int fd;
 
@@ -77,7 +80,9 @@ static int session_start(SimMount *mount, UcsError *e) {
         if (!mount->session)
                 return ucs_error_set(e, -ENOMEM, "No FUSE session for '%s'", mount->directory);
         if (fuse_session_mount(mount->session, mount->directory) != 0)
-                return ucs_error_set(e, -EIO, "Could not mount on '%s' (is /dev/fuse there, and are we root?)", mount->directory);
+                return ucs_error_set(e, -EIO,
+                                     "Could not mount on '%s' (is /dev/fuse there, and are we root?)",
+                                     mount->directory);
         mount->mounted = true;
         fd = fuse_session_fd(mount->session);
         if (fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK) < 0)
@@ -85,8 +90,8 @@ static int session_start(SimMount *mount, UcsError *e) {
         return 0;
 }
 
-int sim_mount_new(SimMachine *m, const SimTree *t, const char *path, const char *directory, int exit_fd, SimMount **ret,
-                  UcsError *e) {
+int sim_mount_new(SimMachine *m, const SimTree *t, const char *path, const char *directory, int exit_fd,
+                  SimMount **ret, UcsError *e) {
         _cleanup_(sim_mount_freep) SimMount *mount = NULL;
         int r;
 
@@ -143,6 +148,8 @@ SimMount *sim_mount_free(SimMount *mount) {
                 fuse_session_unmount(mount->session);
         if (mount->session)
                 fuse_session_destroy(mount->session);
+        while (mount->handles)
+                sim_mount_close(mount, mount->handles);
         if (mount->stop_fd >= 0)
                 (void) close(mount->stop_fd);
         (void) pthread_cond_destroy(&mount->idle);

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* The CPUs of this host, really standing still: one SCHED_FIFO 99 thread on each, as the kernel's stoppers are.
+/* The CPUs of this host, really standing still: one SCHED_FIFO 99 thread on each, as the kernel's stoppers
+ * are.
  *
- * The threads are created armed, with policy and affinity in their attributes: one that asks for its priority itself must first win a slot as an
- * ordinary task. They are let go by the clock, not by a wake-up: the thread that would wake the others may be the first one to be
- * driven off its CPU. What is measured is from entry to exit of each, by its own clock. It will not hold CPUs outside the
- * affinity mask of the simulator, and never for longer than SIM_REAL_STALL_MAX_NSEC. */
+ * The threads are created armed, with policy and affinity in their attributes: one that asks for its
+ * priority itself must first win a slot as an ordinary task. They are let go by the clock, not by a wake-up:
+ * the thread that would wake the others may be the first one to be driven off its CPU. What is measured is
+ * from entry to exit of each, by its own clock. It will not hold CPUs outside the affinity mask of the
+ * simulator, and never for longer than SIM_REAL_STALL_MAX_NSEC. */
 
 #include <errno.h>
 #include <sched.h>
@@ -15,7 +17,7 @@
 #include "base/timefmt.h"
 #include "stall.h"
 
-#define LEAD_NSEC (5 * NSEC_PER_MSEC)       /* from the last thread's being ready to the common start */
+#define LEAD_NSEC       (5 * NSEC_PER_MSEC)   /* from the last thread's being ready to the common start */
 #define RENDEZVOUS_NSEC (100 * NSEC_PER_MSEC) /* as long do they wait for each other */
 
 typedef struct Stop {
@@ -36,7 +38,8 @@ typedef struct Holder {
 } Holder;
 
 static void sleep_until(uint64_t nsec) {
-        struct timespec ts = { .tv_sec = (time_t) (nsec / NSEC_PER_SEC), .tv_nsec = (long) (nsec % NSEC_PER_SEC) };
+        struct timespec ts = { .tv_sec = (time_t) (nsec / NSEC_PER_SEC),
+                               .tv_nsec = (long) (nsec % NSEC_PER_SEC) };
 
         while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &ts, NULL) == EINTR)
                 ;

@@ -1,22 +1,24 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* An AMD container under the eyes of the late loader (facts of arch/x86/kernel/cpu/microcode/amd.c): an equivalence table, then patches to
- * the very end of the file. Whatever else comes in between, a second container too, spoils the file.
+/* An AMD container under the eyes of the late loader (facts of arch/x86/kernel/cpu/microcode/amd.c): an
+ * equivalence table, then patches to the very end of the file. Whatever else comes in between, a second
+ * container too, spoils the file.
  *
- * Bad files are only spoken of at debug level, so there is next to nothing in the log. That the kernel keeps patches of earlier files in
- * memory is not modelled. */
+ * Bad files are only spoken of at debug level, so there is next to nothing in the log. That the kernel keeps
+ * patches of earlier files in memory is not modelled. */
 
 #include "request.h"
 
-#define MAGIC 0x00414d44U
+#define MAGIC            0x00414d44U
 #define CONTAINER_HEADER 12U
-#define SECTION_HEADER 8U
-#define PATCH_HEADER 64U
-#define ROW 16U
+#define SECTION_HEADER   8U
+#define PATCH_HEADER     64U
+#define ROW              16U
 
 /* The signature that a patch id of family 17h and later names. */
 static uint32_t patch_signature(uint32_t id) {
-        return (id >> 8 & 0xf) | (id >> 12 & 0xf) << 4 | UINT32_C(0xf) << 8 | (id >> 20 & 0xf) << 16 | (id >> 24) << 20;
+        return (id >> 8 & 0xf) | (id >> 12 & 0xf) << 4 | UINT32_C(0xf) << 8 | (id >> 20 & 0xf) << 16 |
+               (id >> 24) << 20;
 }
 
 static uint32_t equivalent(const uint8_t *table, uint32_t size, uint32_t signature) {
@@ -58,14 +60,16 @@ SimVerdict sim_request_amd(SimMachine *m, const uint8_t *data, size_t size, SimP
                 if (size - at < SECTION_HEADER || sim_le32(data + at) != 1)
                         return SIM_VERDICT_BAD;
                 patch_size = sim_le32(data + at + 4);
-                if (patch_size < PATCH_HEADER || patch_size > size - at - SECTION_HEADER || patch_size > patch_size_max(family))
+                if (patch_size < PATCH_HEADER || patch_size > size - at - SECTION_HEADER ||
+                    patch_size > patch_size_max(family))
                         return SIM_VERDICT_BAD;
                 at += SECTION_HEADER + patch_size;
 
                 id = sim_le32(patch + 4);
                 processor = sim_le32(patch + 24) & 0xffff;
                 if (sim_le32(patch + 16) != 0 || sim_le32(patch + 20) != 0) {
-                        sim_log(m, SIM_ERR, "microcode: Patch-ID 0x%08x: chipset-specific code unsupported.", id);
+                        sim_log(m, SIM_ERR, "microcode: Patch-ID 0x%08x: chipset-specific code unsupported.",
+                                id);
                         continue;
                 }
                 if (0xf + (processor >> 12) != family)
@@ -78,6 +82,6 @@ SimVerdict sim_request_amd(SimMachine *m, const uint8_t *data, size_t size, SimP
                 }
         }
 
-        *ret = (SimPatch) { best, date };
+        *ret = (SimPatch){ best, date };
         return best > 0 && sim_request_wants(m, best) ? SIM_VERDICT_NEW : SIM_VERDICT_NOTHING;
 }

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* An Intel file under the eyes of the late loader (facts of arch/x86/kernel/cpu/microcode/intel.c): a row of updates to the very end,
- * each checked in full, and of those for CPU 0 the newest that is newer than what it runs.
+/* An Intel file under the eyes of the late loader (facts of arch/x86/kernel/cpu/microcode/intel.c): a row of
+ * updates to the very end, each checked in full, and of those for CPU 0 the newest that is newer than what
+ * it runs.
  *
- * From 6.7 on one bad update spoils the file. Before, reading stopped at the bad one, and the file was only spoilt when bytes were left
- * behind it. */
+ * From 6.7 on one bad update spoils the file. Before, reading stopped at the bad one, and the file was only
+ * spoilt when bytes were left behind it. */
 
 #include "request.h"
 
-#define HEADER 48U
+#define HEADER          48U
 #define EXTENDED_HEADER 20U
-#define EXTENDED_ENTRY 12U
+#define EXTENDED_ENTRY  12U
 
 typedef struct Update {
         const uint8_t *data;
@@ -46,7 +47,8 @@ static bool sound(SimMachine *m, const Update *u) {
                 return false;
         }
         if (sim_le32(u->data + 20) != 1 || sim_le32(u->data) != 1) {
-                sim_log(m, SIM_ERR, "microcode: Error: invalid/unknown microcode update format. Header type %d",
+                sim_log(m, SIM_ERR,
+                        "microcode: Error: invalid/unknown microcode update format. Header type %d",
                         (int) sim_le32(u->data));
                 return false;
         }
@@ -62,7 +64,8 @@ static bool sound(SimMachine *m, const Update *u) {
                         return false;
                 }
                 if (sum32(entries - EXTENDED_HEADER, left) != 0) {
-                        sim_log(m, SIM_WARNING, "microcode: Bad extended signature table checksum, aborting.");
+                        sim_log(m, SIM_WARNING,
+                                "microcode: Bad extended signature table checksum, aborting.");
                         return false;
                 }
         }
@@ -98,10 +101,11 @@ static bool matches(const SimSettings *s, const Update *u) {
 /* The update at `p`. False, with the kernel's complaint, when its header or its size is not whole. */
 static bool next(SimMachine *m, const uint8_t *p, size_t left, Update *ret) {
         if (left < HEADER) {
-                sim_log(m, SIM_ERR, "microcode: error! Truncated or inaccessible header in microcode data file");
+                sim_log(m, SIM_ERR,
+                        "microcode: error! Truncated or inaccessible header in microcode data file");
                 return false;
         }
-        *ret = (Update) {
+        *ret = (Update){
                 .data = p,
                 .revision = sim_le32(p + 4),
                 .date = sim_le32(p + 8),
@@ -117,7 +121,8 @@ static bool next(SimMachine *m, const uint8_t *p, size_t left, Update *ret) {
                 ret->total_size = 2048;
         }
         if (ret->total_size < HEADER) {
-                sim_log(m, SIM_ERR, "microcode: error! Bad data in microcode data file (totalsize too small)");
+                sim_log(m, SIM_ERR,
+                        "microcode: error! Bad data in microcode data file (totalsize too small)");
                 return false;
         }
         if (ret->total_size > left) {
@@ -136,8 +141,11 @@ static bool safe(SimMachine *m, const Update *u) {
                 return false;
         }
         if (running < u->min_revision) {
-                sim_log(m, SIM_INFO, "microcode: Unsafe microcode update: Current revision 0x%x too old", running);
-                sim_log(m, SIM_INFO, "microcode: Current should be at 0x%x or higher. Use early loading instead", u->min_revision);
+                sim_log(m, SIM_INFO, "microcode: Unsafe microcode update: Current revision 0x%x too old",
+                        running);
+                sim_log(m, SIM_INFO,
+                        "microcode: Current should be at 0x%x or higher. Use early loading instead",
+                        u->min_revision);
                 return false;
         }
         return true;
@@ -171,7 +179,7 @@ SimVerdict sim_request_intel(SimMachine *m, const uint8_t *data, size_t size, Si
                 newest = u.revision;
                 found = true;
                 found_safe = is_safe;
-                *ret = (SimPatch) { u.revision, u.date };
+                *ret = (SimPatch){ u.revision, u.date };
         }
         if (!found)
                 return SIM_VERDICT_NOT_FOUND;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* From a write to reload to a verdict on the file: name, lookup, what is refused before any lookup; see request.h. */
+/* From a write to reload to a verdict on the file: name, lookup, what is refused before any lookup; see
+ * request.h. */
 
 #include <errno.h>
 
@@ -24,7 +25,8 @@ bool sim_request_wants(const SimMachine *m, uint32_t revision) {
 
         if (m->settings.vendor == SIM_INTEL || !sim_kernel_is_modern(&m->settings))
                 return m->cpus[0].revision < revision;
-        /* A node is a package here. CPUs of a package need not be numbered in one run, but the lowest number of each comes first. */
+        /* A node is a package here. CPUs of a package need not be numbered in one run, but the lowest number
+         * of each comes first. */
         for (uint32_t cpu = 0; cpu < m->n_cpus; cpu++) {
                 const SimCpu *c = &m->cpus[cpu];
 
@@ -41,12 +43,14 @@ bool sim_request_wants(const SimMachine *m, uint32_t revision) {
 static bool blacklisted(SimMachine *m) {
         const SimSettings *s = &m->settings;
 
-        if (s->vendor != SIM_INTEL || s->signature != 0x406f1 || s->llc_kb * 1024 / s->topology.cores <= 2621440 ||
-            m->cpus[0].revision >= 0x0b000021)
+        if (s->vendor != SIM_INTEL || s->signature != 0x406f1 ||
+            s->llc_kb * 1024 / s->topology.cores <= 2621440 || m->cpus[0].revision >= 0x0b000021)
                 return false;
-        sim_log(m, SIM_ERR, "microcode: Erratum BDX90: late loading with revision < 0x0b000021 (0x%x) disabled.",
+        sim_log(m, SIM_ERR,
+                "microcode: Erratum BDX90: late loading with revision < 0x0b000021 (0x%x) disabled.",
                 m->cpus[0].revision);
-        sim_log(m, SIM_ERR, "microcode: Please consider either early loading through initrd/built-in or a potential BIOS update.");
+        sim_log(m, SIM_ERR,
+                "microcode: Please consider either early loading through initrd/built-in or a potential BIOS update.");
         return true;
 }
 
@@ -54,8 +58,8 @@ static void firmware_name(const SimSettings *s, char *buf, size_t size) {
         uint32_t family = sim_signature_family(s->signature);
 
         if (s->vendor == SIM_INTEL)
-                (void) snprintf(buf, size, "intel-ucode/%02x-%02x-%02x", family, sim_signature_model(s->signature),
-                                s->signature & 0xf);
+                (void) snprintf(buf, size, "intel-ucode/%02x-%02x-%02x", family,
+                                sim_signature_model(s->signature), s->signature & 0xf);
         else if (family >= 0x15)
                 (void) snprintf(buf, size, "amd-ucode/microcode_amd_fam%.2xh.bin", family);
         else
@@ -89,8 +93,8 @@ SimVerdict sim_request(SimMachine *m, SimPatch *ret) {
                 return SIM_VERDICT_NOT_FOUND;
         }
         sim_trace(m, "%s: %zu bytes", f.path, f.size);
-        verdict = s->vendor == SIM_INTEL ? sim_request_intel(m, f.data, f.size, ret) :
-                                           sim_request_amd(m, f.data, f.size, ret);
+        verdict = s->vendor == SIM_INTEL ? sim_request_intel(m, f.data, f.size, ret)
+                                         : sim_request_amd(m, f.data, f.size, ret);
         sim_firmware_done(&f);
         return verdict;
 }

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* What the kernel makes of the firmware file for CPU 0, before it stops anything: the first half of a late load.
+/* What the kernel makes of the firmware file for CPU 0, before it stops anything: the first half of a late
+ * load.
  *
- * The simulator reads the formats with its own eyes (request-intel.c, request-amd.c) and not with those of the product: what
- * one of the two takes and the other refuses shows in every test that uses both. */
+ * The simulator reads the formats with its own eyes (request-intel.c, request-amd.c) and not with those of
+ * the product: what one of the two takes and the other refuses shows in every test that uses both. */
 
 #include "machine.h"
 
@@ -26,7 +27,8 @@ SimVerdict sim_request(SimMachine *m, SimPatch *ret);
 SimVerdict sim_request_intel(SimMachine *m, const uint8_t *data, size_t size, SimPatch *ret);
 SimVerdict sim_request_amd(SimMachine *m, const uint8_t *data, size_t size, SimPatch *ret);
 
-/* The revisions that the loader asks: that of CPU 0 (Intel), those of the first CPU of each node (AMD). Is one below `revision`? */
+/* The revisions that the loader asks: that of CPU 0 (Intel), those of the first CPU of each node (AMD). Is
+ * one below `revision`? */
 bool sim_request_wants(const SimMachine *m, uint32_t revision);
 
 uint32_t sim_signature_family(uint32_t signature);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* The table of settings; see settings.h. A type is a pair of functions, text to value and value to text; what a value means to the
- * machine is not known here. */
+/* The table of settings; see settings.h. A type is a pair of functions, text to value and value to text;
+ * what a value means to the machine is not known here. */
 
 #include <errno.h>
 #include <inttypes.h>
@@ -142,7 +142,8 @@ static int parse_topology(const Setting *d, void *p, const char *value) {
         SimTopology v;
         char rest;
 
-        if (sscanf(value, "%4" SCNu32 "x%4" SCNu32 "x%4" SCNu32 "%c", &v.sockets, &v.cores, &v.threads, &rest) != 3)
+        if (sscanf(value, "%4" SCNu32 "x%4" SCNu32 "x%4" SCNu32 "%c", &v.sockets, &v.cores, &v.threads,
+                   &rest) != 3)
                 return -EINVAL;
         if (v.sockets == 0 || v.cores == 0 || v.threads == 0)
                 return -EINVAL;
@@ -175,24 +176,27 @@ static const char *const loads[] = { "serial", "parallel", NULL };
 static const char *const psis[] = { "on", "off", "unsupported", NULL };
 static const char *const digests[] = { "off", "fail", "silent", NULL };
 
-#define START true
-#define ANY false
+#define START     true
+#define ANY       false
 #define AT(field) offsetof(SimSettings, field)
-#define ROW(name, arg, type, field, when, help)                                                                \
+#define ROW(name, arg, type, field, when, help)                                                             \
         { name, arg, &type_##type, AT(field), when, 0, NULL, help }
-#define LIMITED(name, arg, field, when, max, help)                                                             \
+#define LIMITED(name, arg, field, when, max, help)                                                          \
         { name, arg, &type_number, AT(field), when, max, NULL, help }
-#define CHOICE(name, arg, field, when, choices, help)                                                          \
+#define CHOICE(name, arg, field, when, choices, help)                                                       \
         { name, arg, &type_choice, AT(field), when, 0, choices, help }
 
 static const Setting settings[] = {
-        ROW("topology", "SxCxT", topology, topology, START, "sockets, cores a socket, threads a core; at most 4096 CPUs"),
-        ROW("adjacent-threads", NULL, switch, adjacent_threads, START, "number the threads of a core 0,1 instead of 0,N/T"),
+        ROW("topology", "SxCxT", topology, topology, START,
+            "sockets, cores a socket, threads a core; at most 4096 CPUs"),
+        ROW("adjacent-threads", NULL, switch, adjacent_threads, START,
+            "number the threads of a core 0,1 instead of 0,N/T"),
         CHOICE("vendor", "intel|amd", vendor, START, vendors, "whose processors"),
         ROW("signature", "0xHEX", hex, signature, START, "CPUID.1:EAX"),
         ROW("platform", "0xMASK", hex, platform, START, "processor_flags (Intel)"),
         ROW("revision", "0xHEX", hex, revision, START, "microcode revision after a boot"),
-        ROW("early-from", "0xHEX", hex, early_from, START, "the early loader came from this revision (a log line)"),
+        ROW("early-from", "0xHEX", hex, early_from, START,
+            "the early loader came from this revision (a log line)"),
         CHOICE("kernel", "5.10|6.1|6.12|7.3", kernel, START, kernels, "whose answers"),
         ROW("release", "TEXT", text, release, START, "uname -r of the simulated kernel"),
         ROW("cmdline", "TEXT", text, cmdline, ANY, "/proc/cmdline"),
@@ -201,13 +205,17 @@ static const Setting settings[] = {
         LIMITED("llc-kb", "KB", llc_kb, START, 0, "last level cache of a socket"),
         LIMITED("tsc-hz", "HZ", tsc_hz, START, 0, "rate of the time stamp counter"),
         CHOICE("load", "serial|parallel", load, ANY, loads, "how this kernel loads"),
-        LIMITED("cost-usec", "USEC", cost_usec, ANY, 10000000, "one core's load; 0: that of the 2019 machine"),
-        ROW("real-stall", NULL, switch, real_stall, START, "the CPUs of this host stand still for the modelled time"),
+        LIMITED("cost-usec", "USEC", cost_usec, ANY, 10000000,
+                "one core's load; 0: that of the 2019 machine"),
+        ROW("real-stall", NULL, switch, real_stall, START,
+            "the CPUs of this host stand still for the modelled time"),
         LIMITED("skew-usec", "USEC", skew_usec, ANY, 1000000, "how far the accounts of CPUs lie apart"),
-        LIMITED("account-delay-usec", "USEC", account_delay_usec, ANY, 0, "accounts are charged so much later than runs are"),
+        LIMITED("account-delay-usec", "USEC", account_delay_usec, ANY, 0,
+                "accounts are charged so much later than runs are"),
         ROW("account-missing", "CPUS", list, account_missing, ANY, "CPUs whose accounts are never charged"),
         ROW("account-mixed", "CPUS", list, account_mixed, ANY, "CPUs whose stoppers do other work beside"),
-        LIMITED("steal-usec", "USEC", steal_usec, ANY, 0, "taken from each CPU by a hypervisor during a load"),
+        LIMITED("steal-usec", "USEC", steal_usec, ANY, 0,
+                "taken from each CPU by a hypervisor during a load"),
         ROW("offline", "CPUS", list, offline, START, "offline at start (control: offline, online)"),
         ROW("isolated", "CPUS", list, isolated, ANY, "isolcpus="),
         ROW("nohz-full", "CPUS", list, nohz_full, ANY, "nohz_full="),
@@ -215,10 +223,12 @@ static const Setting settings[] = {
         ROW("timeout-cpus", "CPUS", list, timeout_cpus, ANY, "CPUs that do not come to the rendezvous"),
         ROW("hang", NULL, switch, hang, ANY, "a write does not return until this is off"),
         ROW("force-minrev", NULL, switch, force_minrev, ANY, "microcode.force_minrev (6.7 and newer)"),
-        CHOICE("log-digest", "off|fail|silent", log_digest, ANY, digests, "AMD: the patch has no known digest"),
+        CHOICE("log-digest", "off|fail|silent", log_digest, ANY, digests,
+               "AMD: the patch has no known digest"),
         ROW("features-change", NULL, switch, features_change, ANY, "a load takes HLE and RTM out of CPUID"),
         ROW("clocksource-flip", NULL, switch, clocksource_flip, ANY, "a load makes the TSC unstable"),
-        ROW("arrive-revision", "0xHEX", hex, arrive_revision, ANY, "a load brings this revision, whatever the file says; 0: off"),
+        ROW("arrive-revision", "0xHEX", hex, arrive_revision, ANY,
+            "a load brings this revision, whatever the file says; 0: off"),
         ROW("hypervisor", NULL, switch, hypervisor, START, "CPUID says that this is a guest"),
         ROW("hypervisor-type", "TEXT", text, hypervisor_type, START, "/sys/hypervisor/type, e.g. xen"),
         ROW("realtime", NULL, switch, realtime, START, "/sys/kernel/realtime is there and 1"),
@@ -233,14 +243,17 @@ static const Setting settings[] = {
         CHOICE("psi", "on|off|unsupported", psi, ANY, psis, "pressure stall information"),
         ROW("load-percent", "N", percent, load_percent, ANY, "share of CPU time in use"),
         ROW("guest-percent", "N", percent, guest_percent, ANY, "share of CPU time in guests"),
-        ROW("pressure-percent", "N|auto", auto_percent, pressure_percent, ANY, "share of time in which a task waits; auto: as load"),
-        ROW("firmware-root", "DIR", text, firmware_root, START, "what the kernel takes for /; default: the --mount= of the whole, or /"),
-        ROW("firmware-path", "DIR", text, firmware_path, ANY, "firmware_class.path, below the firmware root"),
+        ROW("pressure-percent", "N|auto", auto_percent, pressure_percent, ANY,
+            "share of time in which a task waits; auto: as load"),
+        ROW("firmware-root", "DIR", text, firmware_root, START,
+            "what the kernel takes for /; default: the --mount= of the whole, or /"),
+        ROW("firmware-path", "DIR", text, firmware_path, ANY,
+            "firmware_class.path, below the firmware root"),
         ROW("compress", "zst,xz", text, compress, START, "compressed firmware that this kernel reads"),
 };
 
 int sim_settings_init(SimSettings *s) {
-        *s = (SimSettings) {
+        *s = (SimSettings){
                 .topology = { 2, 18, 2 },
                 .vendor = SIM_INTEL,
                 .signature = 0x50654,
@@ -255,7 +268,8 @@ int sim_settings_init(SimSettings *s) {
                 .load_percent = 2,
                 .pressure_percent = -1,
         };
-        if (str_replace(&s->clocksource, "tsc") < 0 || str_replace(&s->sys_vendor, "Simulated") < 0 ||
+        if (str_replace(&s->cmdline, "BOOT_IMAGE=/boot/vmlinuz root=/dev/vda1 ro quiet") < 0 ||
+            str_replace(&s->clocksource, "tsc") < 0 || str_replace(&s->sys_vendor, "Simulated") < 0 ||
             str_replace(&s->bios_vendor, "Simulated") < 0 || str_replace(&s->product_name, "ucodesim") < 0)
                 return -ENOMEM;
         return 0;
@@ -309,7 +323,8 @@ void sim_settings_help(FILE *f) {
         for (size_t i = 0; i < ELEMENTSOF(settings); i++) {
                 const Setting *d = &settings[i];
 
-                (void) snprintf(left, sizeof(left), "--%s%s%s", d->name, d->argument ? "=" : "", d->argument ?: "");
+                (void) snprintf(left, sizeof(left), "--%s%s%s", d->name, d->argument ? "=" : "",
+                                d->argument ?: "");
                 fprintf(f, "  %-32s %s%s\n", left, d->help, d->at_start_only ? "" : " *");
         }
         fprintf(f, "Settings with * can also be changed at run time: set NAME VALUE.\n");

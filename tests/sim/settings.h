@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* What can be asked of a simulated machine. One table is the command line (--NAME=VALUE), the control command "set NAME VALUE", the
- * text of --help and docs/ucodesim.md. The defaults are the machine of the 2019 measurement (facts: 2 sockets x 18 cores x 2
- * threads, signature 0x50654, revision 0x200003a, TSC 2.4 GHz). */
+/* What can be asked of a simulated machine. One table is the command line (--NAME=VALUE), the control
+ * command "set NAME VALUE", the text of --help and docs/ucodesim.md. The defaults are the machine of the
+ * 2019 measurement (facts: 2 sockets x 18 cores x 2 threads, signature 0x50654, revision 0x200003a, TSC 2.4
+ * GHz). */
 
 #include <stdio.h>
 
@@ -85,8 +86,8 @@ typedef struct SimSettings {
 int sim_settings_init(SimSettings *s);
 void sim_settings_done(SimSettings *s);
 
-/* Change one setting by its name. `value` may be NULL for a switch that is turned on. `running`: refuse what only a start can set (-EBUSY).
- * -ENOENT (no such setting), -EINVAL, -ERANGE with a sentence. */
+/* Change one setting by its name. `value` may be NULL for a switch that is turned on. `running`: refuse what
+ * only a start can set (-EBUSY). -ENOENT (no such setting), -EINVAL, -ERANGE with a sentence. */
 int sim_settings_set(SimSettings *s, const char *name, const char *value, bool running, UcsError *e);
 
 /* The value in the form in which it is set, in new memory. -ENOENT or -ENOMEM. */

@@ -2,9 +2,10 @@
 
 /* The stop of the machine and the accounts that it leaves; see stall.h.
  *
- * The scheduler counts a run when a thread is switched in and charges its time when it is switched out, so the two figures of one reading need
- * not belong together: account-delay-usec stretches that moment. The stop without real_stall is charged exactly as it was modelled, plus a
- * skew of each CPU that is always the same; the CPU that came last has none, so the smallest account is the machine-wide stall. */
+ * The scheduler counts a run when a thread is switched in and charges its time when it is switched out, so
+ * the two figures of one reading need not belong together: account-delay-usec stretches that moment. The
+ * stop without real_stall is charged exactly as it was modelled, plus a skew of each CPU that is always the
+ * same; the CPU that came last has none, so the smallest account is the machine-wide stall. */
 
 #include <errno.h>
 #include <inttypes.h>

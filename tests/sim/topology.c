@@ -2,9 +2,10 @@
 
 /* Who is where: package, core and thread of each CPU number, and its APIC id.
  *
- * An APIC id is the package above the core above the thread, each in as many bits as its largest number needs (SDM vol. 3, "Hierarchical
- * ID of logical processors in an MP system"): 18 cores take 5 bits, and there are holes. Servers number the first threads of all
- * cores and packages first, then the second ones; some firmware, and QEMU, number the threads of a core side by side. */
+ * An APIC id is the package above the core above the thread, each in as many bits as its largest number
+ * needs (SDM vol. 3, "Hierarchical ID of logical processors in an MP system"): 18 cores take 5 bits, and
+ * there are holes. Servers number the first threads of all cores and packages first, then the second ones;
+ * some firmware, and QEMU, number the threads of a core side by side. */
 
 #include "machine.h"
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* The tree made of the tables; see tree.h. A component of a path with a % or # in it stands for all CPUs at once, so the tree has a
- * few hundred nodes whatever the machine. A directory that no row describes exists as long as something in it does. */
+/* The tree made of the tables; see tree.h. A component of a path with a % or # in it stands for all CPUs at
+ * once, so the tree has a few hundred nodes whatever the machine. A directory that no row describes exists
+ * as long as something in it does. */
 
 #include <errno.h>
 
@@ -9,8 +10,8 @@
 #include "tree.h"
 
 struct SimNode {
-        char *name;     /* without what stands for the number */
-        char wildcard;  /* '%', '#' or 0; it ends the name */
+        char *name;    /* without what stands for the number */
+        char wildcard; /* '%', '#' or 0; it ends the name */
         const SimFile *file;
         uint32_t parent;
         uint32_t first_child, next_sibling; /* 0: none, the root is nobody's child */
@@ -107,7 +108,7 @@ int sim_tree_new(SimTree **ret) {
 }
 
 SimInstance sim_tree_root(void) {
-        return (SimInstance) {};
+        return (SimInstance){};
 }
 
 const SimFile *sim_tree_file(const SimTree *t, SimInstance i) {
@@ -130,7 +131,7 @@ bool sim_tree_exists(const SimTree *t, const SimMachine *m, SimInstance i) {
         if (n->file)
                 return !n->file->exists || n->file->exists(m, i.cpu);
         for (uint32_t child = n->first_child; child; child = t->nodes[child].next_sibling)
-                if (sim_tree_exists(t, m, (SimInstance) { child, i.cpu }))
+                if (sim_tree_exists(t, m, (SimInstance){ child, i.cpu }))
                         return true;
         return false;
 }
@@ -171,8 +172,10 @@ static bool wildcard_match(const SimNode *n, const char *name, uint32_t *ret) {
         return true;
 }
 
-int sim_tree_lookup(const SimTree *t, const SimMachine *m, SimInstance directory, const char *name, SimInstance *ret) {
-        for (uint32_t child = t->nodes[directory.node].first_child; child; child = t->nodes[child].next_sibling) {
+int sim_tree_lookup(const SimTree *t, const SimMachine *m, SimInstance directory, const char *name,
+                    SimInstance *ret) {
+        for (uint32_t child = t->nodes[directory.node].first_child; child;
+             child = t->nodes[child].next_sibling) {
                 const SimNode *n = &t->nodes[child];
                 SimInstance i = { child, directory.cpu };
 
@@ -205,8 +208,8 @@ int sim_tree_resolve(const SimTree *t, const SimMachine *m, const char *path, Si
 }
 
 /* The cursor is the child's number above and the next CPU to be named below. */
-bool sim_tree_entry(const SimTree *t, const SimMachine *m, SimInstance directory, uint64_t *cursor, SimInstance *ret,
-                    char ret_name[static SIM_NAME_MAX]) {
+bool sim_tree_entry(const SimTree *t, const SimMachine *m, SimInstance directory, uint64_t *cursor,
+                    SimInstance *ret, char ret_name[static SIM_NAME_MAX]) {
         uint32_t child = (uint32_t) (*cursor >> 32), cpu = (uint32_t) *cursor;
 
         if (child == UINT32_MAX)
@@ -222,7 +225,8 @@ bool sim_tree_entry(const SimTree *t, const SimMachine *m, SimInstance directory
                         if (!sim_tree_exists(t, m, i))
                                 continue;
                         if (n->wildcard)
-                                (void) snprintf(ret_name, SIM_NAME_MAX, "%s%u", n->name, wildcard_number(n, cpu));
+                                (void) snprintf(ret_name, SIM_NAME_MAX, "%s%u", n->name,
+                                                wildcard_number(n, cpu));
                         else
                                 (void) snprintf(ret_name, SIM_NAME_MAX, "%s", n->name);
                         *ret = i;

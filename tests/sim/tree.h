@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* The files of the machine: tables of paths with what reads and writes them (files-*.c), and a tree that is made of the tables at start.
+/* The files of the machine: tables of paths with what reads and writes them (files-*.c), and a tree that is
+ * made of the tables at start.
  *
- * In a path, % is the number of a CPU and # the thread id of its migration/N. A node and one such number are an instance, and name a
- * file for good; whether it exists at the moment is asked each time. Nothing here knows of FUSE. */
+ * In a path, % is the number of a CPU and # the thread id of its migration/N. A node and one such number are
+ * an instance, and name a file for good; whether it exists at the moment is asked each time. Nothing here
+ * knows of FUSE. */
 
 #include <sys/stat.h>
 
@@ -26,7 +28,8 @@ typedef struct SimFile {
         /* With the machine's lock. NULL: cannot be read. */
         void (*show)(SimMachine *m, uint32_t cpu, UcsText *t);
 
-        /* One write of the NUL-terminated `text`: 0 or negative errno. NULL: cannot be written. Without locks, in a thread of its own: it may block. */
+        /* One write of the NUL-terminated `text`: 0 or negative errno. NULL: cannot be written. Without
+         * locks, in a thread of its own: it may block. */
         int (*store)(SimMachine *m, uint32_t cpu, const char *text);
 
         /* With the lock. NULL: always. */
@@ -57,7 +60,8 @@ typedef struct SimInstance {
 SimInstance sim_tree_root(void);
 
 /* The file of a directory that is called so. With the lock. 0 or -ENOENT. */
-int sim_tree_lookup(const SimTree *t, const SimMachine *m, SimInstance directory, const char *name, SimInstance *ret);
+int sim_tree_lookup(const SimTree *t, const SimMachine *m, SimInstance directory, const char *name,
+                    SimInstance *ret);
 
 /* The same for a path such as "sys/devices/system/cpu". */
 int sim_tree_resolve(const SimTree *t, const SimMachine *m, const char *path, SimInstance *ret);
@@ -72,10 +76,11 @@ bool sim_tree_is_directory(const SimTree *t, SimInstance i);
 /* Can it come or go? What cannot may be cached. */
 bool sim_tree_is_dynamic(const SimTree *t, SimInstance i);
 
-/* The entry at `*cursor` of a directory (0: the first), and `*cursor` set behind it. With the lock. False at the end. */
+/* The entry at `*cursor` of a directory (0: the first), and `*cursor` set behind it. With the lock. False at
+ * the end. */
 #define SIM_NAME_MAX 64
-bool sim_tree_entry(const SimTree *t, const SimMachine *m, SimInstance directory, uint64_t *cursor, SimInstance *ret,
-                    char ret_name[static SIM_NAME_MAX]);
+bool sim_tree_entry(const SimTree *t, const SimMachine *m, SimInstance directory, uint64_t *cursor,
+                    SimInstance *ret, char ret_name[static SIM_NAME_MAX]);
 
 /* The thread id of migration/N: one in six kernel threads of a CPU, as they are created at boot. */
 static inline uint32_t sim_migration_tid(uint32_t cpu) {
