@@ -281,7 +281,7 @@ ucs_test(conf, permission_denied, IN_ROOT) {
         int r;
 
         if (geteuid() != 0)
-                cr_skip_test("needs root to become somebody else");
+                tmproot_skip("needs root to become somebody else");
         tmproot_text(MAIN, "");
         cr_assert_eq(chmod(tmproot_at(MAIN), 0), 0);
         cr_assert_eq(chmod(tmproot_path, 0755), 0);

@@ -285,7 +285,7 @@ ucs_test(firmware, permission_denied, IN_ROOT) {
         int q, r;
 
         if (geteuid() != 0)
-                cr_skip_test("needs root to become somebody else");
+                tmproot_skip("needs root to become somebody else");
         tmproot_text("/closed/" NAME, "x");
         tmproot_text("/open/" NAME, "y");
         cr_assert_eq(chmod(tmproot_at("/closed/intel-ucode"), 0), 0);
@@ -375,6 +375,6 @@ ucs_test(firmware, changed_while_read, IN_ROOT) {
                 expect_file(TORN, cases[i].r, cases[i].text);
                 between_reads = NULL;
                 if (cases[i].between && n_reads == 0)
-                        cr_skip_test("this libc does not let a test look between two reads");
+                        tmproot_skip("this libc does not let a test look between two reads");
         }
 }

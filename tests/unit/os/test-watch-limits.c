@@ -98,7 +98,7 @@ ucs_test(watch_limits, overflow, IN_ROOT, .timeout = 120) {
         cr_assert_eq(ucs_root_open("/", &host, NULL), 0);
         if (ucs_root_read(host, "/proc/sys/fs/inotify/max_queued_events", 64, &text, NULL, NULL) < 0 ||
             ucs_parse_u64(str_strip(text), 10, &queue) < 0 || queue > 100000)
-                cr_skip_test("the length of the queue is not known, or too large to be filled");
+                tmproot_skip("the length of the queue is not known, or too large to be filled");
         tmproot_mkdir(LEAF);
         w = watch_new_or_die(dirs);
         tmproot_text(LEAF "/a", "");
@@ -137,7 +137,7 @@ ucs_test(watch_limits, unmounted, IN_ROOT) {
         tmproot_mkdir(LEAF);
         if (unshare(CLONE_NEWNS) < 0 || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0 ||
             mount("firmware", tmproot_at(LIB), "tmpfs", 0, NULL) < 0)
-                cr_skip_test("no mounts here: %s", strerror(errno));
+                tmproot_skip("no mounts here: %s", strerror(errno));
         close(tmproot); /* of the namespace before */
         cr_assert_eq(ucs_root_open(tmproot_path, &tmproot, NULL), 0);
         tmproot_mkdir(LEAF);
@@ -198,7 +198,7 @@ ucs_test(watch_limits, no_watches_left, IN_ROOT) {
                 cr_assert_eq(waitpid(pid, &status, 0), pid);
                 cr_assert(WIFEXITED(status));
                 if (WEXITSTATUS(status) == 77)
-                        cr_skip_test("no user namespaces here");
+                        tmproot_skip("no user namespaces here");
                 cr_expect_eq(WEXITSTATUS(status), 0, "%s: %d", cases[i].limited, WEXITSTATUS(status));
         }
 }
@@ -209,7 +209,7 @@ ucs_test(watch_limits, permission_denied, IN_ROOT) {
         int r;
 
         if (geteuid() != 0)
-                cr_skip_test("needs root to become somebody else");
+                tmproot_skip("needs root to become somebody else");
         tmproot_mkdir(LEAF);
         cr_assert_eq(chmod(tmproot_path, 0755), 0);
         cr_assert_eq(chmod(tmproot_at(LEAF), 0700), 0);

@@ -33,6 +33,13 @@ static inline void tmproot_done(void) {
         (void) nftw(tmproot_path, tmproot_remove, 16, FTW_DEPTH | FTW_PHYS | FTW_MOUNT);
 }
 
+/* A test that is skipped does not come to its .fini. */
+#define tmproot_skip(...)                                                                                   \
+        do {                                                                                                \
+                tmproot_done();                                                                             \
+                cr_skip_test(__VA_ARGS__);                                                                  \
+        } while (0)
+
 /* The path as the test's own process sees it; valid until the fourth call after. */
 static inline const char *tmproot_at(const char *path) {
         static char bufs[4][2048];
