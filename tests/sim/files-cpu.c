@@ -75,6 +75,10 @@ static int store_reload(SimMachine *m, uint32_t cpu, const char *text) {
         return sim_loader_write(m, text);
 }
 
+static int refuse_reload(const SimMachine *m) {
+        return m->settings.refuse_open;
+}
+
 static bool has_driver(const SimMachine *m, uint32_t cpu) {
         return !m->settings.no_microcode_dir;
 }
@@ -244,7 +248,8 @@ const SimFile sim_files_cpu[] = {
         SHOW(CPU "smt/active", show_smt_active),
         SHOW(CPU "smt/control", show_smt_control),
         { CPU "microcode", 0755, SIM_FILE_DIRECTORY, NULL, NULL, has_driver, false },
-        { CPU "microcode/reload", 0200, SIM_FILE_TEXT, NULL, store_reload, has_reload, false },
+        { CPU "microcode/reload", 0200, SIM_FILE_TEXT, NULL, store_reload, has_reload, false,
+          refuse_reload },
 
         { CPU "cpu%", 0755, SIM_FILE_DIRECTORY, NULL, NULL, NULL, false },
         { ONE "online", 0644, SIM_FILE_TEXT, show_cpu_online, store_cpu_online, can_plug, false },

@@ -226,6 +226,17 @@ static void show_some_schedstat(SimMachine *m, uint32_t cpu, UcsText *t) {
         ucs_text_append(t, "1234567 89 10\n");
 }
 
+/* Words that end in a NUL byte each. */
+static void show_environ(SimMachine *m, uint32_t cpu, UcsText *t) {
+        static const char home[] = "HOME=/";
+
+        ucs_text_append_bytes(t, home, sizeof(home));
+        if (m->settings.container) {
+                ucs_text_appendf(t, "container=%s", m->settings.container);
+                ucs_text_append_bytes(t, "", 1);
+        }
+}
+
 #define SHOW(path, show)                                                                                    \
         { "proc/" path, 0444, SIM_FILE_TEXT, show, NULL, NULL, false, NULL }
 #define SHOW_TASK(tid, name)                                                                                \
@@ -247,6 +258,7 @@ const SimFile sim_files_proc[] = {
         SHOW("sys/kernel/random/boot_id", show_boot_id),
         SHOW("sys/kernel/tainted", show_tainted),
         SHOW_TASK("1", init),
+        { "proc/1/environ", 0400, SIM_FILE_TEXT, show_environ, NULL, NULL, false, NULL },
         SHOW_TASK("2", kthreadd),
         SHOW("#/comm", show_migration_comm),
         SHOW("#/stat", show_migration_stat),

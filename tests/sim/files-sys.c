@@ -75,6 +75,26 @@ static bool has_hypervisor_type(const SimMachine *m, uint32_t cpu) {
         return m->settings.hypervisor_type;
 }
 
+static void show_guest_type(SimMachine *m, uint32_t cpu, UcsText *t) {
+        show_line(t, m->settings.hypervisor_guest_type);
+}
+
+static bool has_guest_type(const SimMachine *m, uint32_t cpu) {
+        return m->settings.hypervisor_guest_type;
+}
+
+static void show_crash_loaded(SimMachine *m, uint32_t cpu, UcsText *t) {
+        show_line(t, m->settings.crash_kernel ? "1" : "0");
+}
+
+static void show_pstore(SimMachine *m, uint32_t cpu, UcsText *t) {
+        show_line(t, m->settings.pstore);
+}
+
+static bool has_pstore(const SimMachine *m, uint32_t cpu) {
+        return m->settings.pstore && *m->settings.pstore;
+}
+
 static void show_realtime(SimMachine *m, uint32_t cpu, UcsText *t) {
         show_line(t, "1");
 }
@@ -114,6 +134,10 @@ const SimFile sim_files_sys[] = {
         SHOW("sys/class/dmi/id/bios_vendor", show_bios_vendor),
         SHOW("sys/class/dmi/id/product_name", show_product_name),
         SHOW_IF("sys/hypervisor/type", show_hypervisor_type, has_hypervisor_type),
+        SHOW_IF("sys/hypervisor/guest_type", show_guest_type, has_guest_type),
+        SHOW("sys/kernel/kexec_crash_loaded", show_crash_loaded),
+        { "sys/fs/pstore", 0750, SIM_FILE_DIRECTORY, NULL, NULL, NULL, false },
+        SHOW_IF("sys/fs/pstore/dmesg-efi-1", show_pstore, has_pstore),
         SHOW_IF("sys/kernel/realtime", show_realtime, is_realtime),
         { CLOCK "current_clocksource", 0644, SIM_FILE_TEXT, show_clocksource, store_clocksource, NULL,
           false },

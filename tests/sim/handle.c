@@ -16,6 +16,8 @@ int sim_handle_open(const SimTree *t, SimMachine *m, SimInstance i, int flags, S
         /* Root's privilege to open anything ends at files that have no function for it. */
         if ((mode != O_WRONLY && !(file->mode & 0444)) || (mode != O_RDONLY && !(file->mode & 0222)))
                 return -EACCES;
+        if (!file->show && file->refuse && file->refuse(m) > 0)
+                return -file->refuse(m);
         if (file->kind == SIM_FILE_CPUID && !sim_machine_cpu_online(m, i.cpu))
                 return -ENXIO;
         h = new0(SimHandle, 1);

@@ -26,8 +26,8 @@ struct SimHandle {
         uint64_t expected;  /* offset of a read that goes on */
 };
 
-/* Open with the access mode of `flags`. 0, -EACCES (not for reading or writing), -ENODEV, -ENXIO (the CPU is
- * offline), -ENOMEM. */
+/* Open with the access mode of `flags`. 0, -EACCES (not for reading or writing), what the file refuses with,
+ * -ENODEV, -ENXIO (the CPU is offline), -ENOMEM. */
 int sim_handle_open(const SimTree *t, SimMachine *m, SimInstance i, int flags, SimHandle **ret);
 SimHandle *sim_handle_close(SimHandle *h);
 

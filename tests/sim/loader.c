@@ -121,6 +121,8 @@ static int write_value(SimMachine *m, const char *text) {
                 return modern ? -EINVAL : r;
         if (value != 1)
                 return modern ? -EINVAL : 0;
+        if (m->settings.answer > 0)
+                return -m->settings.answer;
         return modern ? sim_loader_modern(m) : sim_loader_old(m);
 }
 

@@ -10,7 +10,7 @@
 #include "handle.h"
 #include "mount.h"
 
-#define SIM_WORKERS 3
+#define SIM_WORKERS 2
 
 typedef struct SimWaiter SimWaiter;
 typedef struct SimWatch SimWatch;

@@ -138,6 +138,28 @@ static void format_choice(const Setting *d, const void *p, UcsText *t) {
         ucs_text_append(t, d->choices[*(const int *) p]);
 }
 
+static int parse_errno(const Setting *d, void *p, const char *value) {
+        if (streq(value, "off")) {
+                *(int *) p = 0;
+                return 0;
+        }
+        for (int i = 1; i < 200; i++) {
+                const char *name = strerrorname_np(i);
+
+                if (name && streq(name, value)) {
+                        *(int *) p = i;
+                        return 0;
+                }
+        }
+        return -EINVAL;
+}
+
+static void format_errno(const Setting *d, const void *p, UcsText *t) {
+        int v = *(const int *) p;
+
+        ucs_text_append(t, v == 0 ? "off" : strerrorname_np(v));
+}
+
 static int parse_topology(const Setting *d, void *p, const char *value) {
         SimTopology v;
         char rest;
@@ -168,6 +190,7 @@ TYPE(auto_percent);
 TYPE(text);
 TYPE(list);
 TYPE(choice);
+TYPE(errno);
 TYPE(topology);
 
 static const char *const vendors[] = { "intel", "amd", NULL };
@@ -225,12 +248,17 @@ static const Setting settings[] = {
         ROW("force-minrev", NULL, switch, force_minrev, ANY, "microcode.force_minrev (6.7 and newer)"),
         CHOICE("log-digest", "off|fail|silent", log_digest, ANY, digests,
                "AMD: the patch has no known digest"),
+        ROW("answer", "ERRNO|off", errno, answer, ANY, "a write of 1 fails with this, and nothing is done"),
+        ROW("refuse-open", "ERRNO|off", errno, refuse_open, ANY, "reload cannot be opened, e.g. EROFS"),
         ROW("features-change", NULL, switch, features_change, ANY, "a load takes HLE and RTM out of CPUID"),
         ROW("clocksource-flip", NULL, switch, clocksource_flip, ANY, "a load makes the TSC unstable"),
         ROW("arrive-revision", "0xHEX", hex, arrive_revision, ANY,
             "a load brings this revision, whatever the file says; 0: off"),
         ROW("hypervisor", NULL, switch, hypervisor, START, "CPUID says that this is a guest"),
         ROW("hypervisor-type", "TEXT", text, hypervisor_type, START, "/sys/hypervisor/type, e.g. xen"),
+        ROW("hypervisor-guest-type", "TEXT", text, hypervisor_guest_type, START,
+            "/sys/hypervisor/guest_type, e.g. PV or HVM"),
+        ROW("container", "TEXT", text, container, START, "container= in the environment of PID 1"),
         ROW("realtime", NULL, switch, realtime, START, "/sys/kernel/realtime is there and 1"),
         ROW("no-reload", NULL, switch, no_reload, START, "kernel without late loading"),
         ROW("no-microcode-dir", NULL, switch, no_microcode_dir, START, "kernel without a microcode driver"),
@@ -239,6 +267,9 @@ static const Setting settings[] = {
         ROW("bios-vendor", "TEXT", text, bios_vendor, START, "DMI"),
         ROW("product-name", "TEXT", text, product_name, START, "DMI"),
         LIMITED("tainted", "BITS", tainted, ANY, 0, "/proc/sys/kernel/tainted"),
+        ROW("crash-kernel", NULL, switch, crash_kernel, START, "a crash kernel is loaded"),
+        ROW("pstore", "TEXT", text, pstore, ANY, "a record of a crash that is kept in firmware"),
+        ROW("sgx", NULL, switch, sgx, START, "/dev/sgx_enclave is there"),
         LIMITED("panic", "SEC", panic, ANY, 0, "/proc/sys/kernel/panic"),
         CHOICE("psi", "on|off|unsupported", psi, ANY, psis, "pressure stall information"),
         ROW("load-percent", "N", percent, load_percent, ANY, "share of CPU time in use"),

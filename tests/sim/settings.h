@@ -67,11 +67,12 @@ typedef struct SimSettings {
         UcsCpuSet offline, isolated, nohz_full;
         UcsCpuSet fail_cpus, timeout_cpus;
         bool hang, force_minrev, features_change, clocksource_flip;
+        int answer, refuse_open; /* positive errno; 0: as the kernel would */
         int log_digest;
         uint32_t arrive_revision;
 
-        bool hypervisor, realtime, no_reload, no_microcode_dir;
-        char *hypervisor_type, *clocksource;
+        bool hypervisor, realtime, no_reload, no_microcode_dir, crash_kernel, sgx;
+        char *hypervisor_type, *hypervisor_guest_type, *container, *clocksource, *pstore;
         char *sys_vendor, *bios_vendor, *product_name;
         uint64_t tainted, panic;
 

@@ -137,6 +137,17 @@ class Sim:
         nsec, _, runs = self.read("proc/%d/schedstat" % (19 + 6 * cpu)).split()
         return int(nsec), int(runs)
 
+    def nmis(self):
+        line = [s for s in self.read("proc/interrupts").splitlines() if "NMI" in s][0]
+        return [int(n) for n in line.split()[1:] if n.isdigit()]
+
+    def wait_for_stop(self):
+        """Until a load of an Intel machine has begun: its NMIs are counted first."""
+        begin = time.monotonic()
+        while not self.nmis()[0]:
+            equal("a load begins within a minute", time.monotonic() - begin < 60, True)
+            time.sleep(0.01)
+
     def stop(self):
         if self.process.poll() is None:
             self.process.send_signal(signal.SIGTERM)

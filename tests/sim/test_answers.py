@@ -323,6 +323,20 @@ def bdx90(kit, revision, llc_kb, wanted):
 
 
 @test
+def an_answer_that_nobody_expects(kit):
+    sim = machine(kit, "7.3", INTEL, "--answer=ENOMEM")
+    put(kit, sim, INTEL_FILE, SAFE)
+    after(kit, sim, "ENOMEM", [], ALL_OLD, False)
+    sim.send("set", "answer", "off")
+    for e in ("EROFS", "EACCES", "EPERM"):
+        sim.send("set", "refuse-open", e)
+        equal("open", sim.reload(), "open:" + e)
+    sim.send("set", "refuse-open", "off")
+    equal("answer", sim.reload(), "SUCCESS")
+    equal("writes", sim.send("get", "writes"), "2 ENOMEM SUCCESS")
+
+
+@test
 def another_revision_arrives(kit):
     sim = machine(kit, "7.3", INTEL, "--arrive-revision=0x200005d")
     put(kit, sim, INTEL_FILE, SAFE)

@@ -38,7 +38,8 @@ typedef struct SimFile {
         /* Belongs to a CPU's own incarnation: a descriptor does not outlive its going offline. */
         bool of_cpu;
 
-        /* With the lock: the errno with which a read fails, or 0. NULL: reads do not fail. */
+        /* With the lock: the errno with which it cannot be read, or 0; without show() it cannot be opened
+         * then. NULL: never. */
         int (*refuse)(const SimMachine *m);
 } SimFile;
 
