@@ -201,16 +201,22 @@ static int parse_time(UcsCalendarCursor *c, UcsCalendar *calendar) {
         return 0;
 }
 
+static const char *find_shorthand(const char *s) {
+        for (size_t i = 0; i < ELEMENTSOF(shorthands); i++)
+                if (strcasecmp(s, shorthands[i].name) == 0)
+                        return shorthands[i].expression;
+        return NULL;
+}
+
 static int parse_body(UcsCalendarCursor *c, UcsCalendar *calendar) {
+        const char *expression;
         int r;
 
         if (*c->p == '\0')
                 return ucs_calendar_expected(c, "a weekday, a date, a time or a word such as 'daily'");
-        for (size_t i = 0; i < ELEMENTSOF(shorthands); i++)
-                if (strcasecmp(c->p, shorthands[i].name) == 0) {
-                        c->whole = c->p = shorthands[i].expression;
-                        break;
-                }
+        expression = find_shorthand(c->p);
+        if (expression)
+                c->whole = c->p = expression;
 
         r = parse_weekdays(c, calendar);
         if (r < 0)
@@ -262,7 +268,7 @@ static int find_zone(const char *s, const UcsZoneSource *zones, UcsCalendar *cal
         int r;
 
         blank = strrchr(s, ' ');
-        if (!blank || !zone_name_is_valid(blank + 1))
+        if (!blank || blank == s || !zone_name_is_valid(blank + 1))
                 return 0;
         word = blank + 1;
 
@@ -273,7 +279,7 @@ static int find_zone(const char *s, const UcsZoneSource *zones, UcsCalendar *cal
                 r = zones ? zones->load(zones->userdata, word, &zone, e) : -ENOENT;
                 if (r == -ENOENT) {
                         p = word;
-                        if (parse_weekday(&p) < 0)
+                        if (parse_weekday(&p) < 0 && !find_shorthand(word))
                                 *ret_unknown = word;
                         return 0;
                 }

@@ -14,10 +14,10 @@
 
 #define SEC_PER_DAY INT64_C(86400)
 
-/* Steps for one interval. Windows of several seconds each that fill each other's gaps could ask for more. */
+/* Steps for one edge. Windows of a few seconds that fill each other's gaps could ask for more. */
 #define STEPS_MAX 100000U
 
-/* Calendars end with 2199; what reaches its last days never ends. 2199-12-30T00:00:00Z. */
+/* Calendars end with 2199: until then a calendar for every day has its starts. 2199-12-30T00:00:00Z, whatever the zone. */
 #define CALENDAR_END_SEC (INT64_C(84004) * SEC_PER_DAY)
 
 /* A window with what it is asked for over and over. */
@@ -35,6 +35,12 @@ static int source_next(const Source *s, uint64_t after_usec, uint64_t *ret) {
 
 static uint64_t minus(uint64_t a, uint64_t b) {
         return a > b ? a - b : 0;
+}
+
+static uint64_t horizon_after(uint64_t at_usec) {
+        uint64_t sum;
+
+        return __builtin_add_overflow(at_usec, UCS_WINDOW_HORIZON_USEC, &sum) ? UINT64_MAX : sum;
 }
 
 /* The stretch of wall-clock time in which the starts around `start_sec` touch each other. */
@@ -149,9 +155,10 @@ static bool grow_start(const Source *s, uint64_t *start_usec) {
         return true;
 }
 
-/* Let all windows of a list move one edge, round and round, until none can (or the steps are used up). */
+/* Let all windows of a list move one edge, round and round, until none can, or it is as far away as anybody asks. */
 static void grow(const UcsWindowList *l, const UcsZone *zone, bool (*move)(const Source *s, uint64_t *edge_usec),
-                 uint64_t *edge_usec) {
+                 uint64_t at_usec, uint64_t *edge_usec) {
+        uint64_t earliest = minus(at_usec, UCS_WINDOW_HORIZON_USEC), latest = horizon_after(at_usec);
         unsigned steps = 0;
         bool moved;
 
@@ -163,7 +170,7 @@ static void grow(const UcsWindowList *l, const UcsZone *zone, bool (*move)(const
 
                         moved |= move(&s, edge_usec);
                 }
-        } while (moved);
+        } while (moved && *edge_usec < latest && *edge_usec > earliest);
 }
 
 int ucs_window_list_next(const UcsWindowList *l, const UcsZone *zone, uint64_t at_usec, UcsInterval *ret) {
@@ -181,14 +188,14 @@ int ucs_window_list_next(const UcsWindowList *l, const UcsZone *zone, uint64_t a
                         coming = (UcsInterval){ start, start + length };
         }
         if (open.end_usec > 0)
-                grow(l, zone, grow_start, &open.start_usec);
+                grow(l, zone, grow_start, at_usec, &open.start_usec);
         else if (coming.end_usec > 0)
                 open = coming; /* no window before it touches it: such a one would hold `at_usec` */
         else
                 return -ENOENT;
 
-        grow(l, zone, grow_end, &open.end_usec);
-        if (open.end_usec >= CALENDAR_END_SEC * USEC_PER_SEC)
+        grow(l, zone, grow_end, at_usec, &open.end_usec);
+        if (open.end_usec >= horizon_after(at_usec))
                 open.end_usec = UINT64_MAX;
         *ret = open;
         return 0;

@@ -37,10 +37,13 @@ uint64_t ucs_window_length_usec(const UcsWindow *w);
 int ucs_window_list_add(UcsWindowList *l, UcsWindow *w);
 void ucs_window_list_done(UcsWindowList *l);
 
-/* The merged interval that holds `at_usec`, else the first after it; end_usec = UINT64_MAX where the windows of a list never
- * leave a gap (until 2199, where calendars end). Windows without a zone of their own are read in `zone`. -ENOENT: none any more (or
- * an empty list). The work is bounded: windows of a few seconds that fill each other's gaps for days on end may be given as a shorter
- * interval around `at_usec`, to be asked again at its end. */
+/* How far an interval is followed: 20 years. */
+#define UCS_WINDOW_HORIZON_USEC (20 * UCS_WINDOW_LENGTH_MAX_USEC)
+
+/* The merged interval that holds `at_usec`, else the first after it; end_usec = UINT64_MAX where the windows of a list leave no gap
+ * (within the horizon; an interval that began before it may be given as starting anywhere before it). Windows without a zone of their
+ * own are read in `zone`. -ENOENT: none any more (or an empty list). The work is bounded: windows of a few seconds that fill each
+ * other's gaps for days on end may be given as a shorter interval around `at_usec`, to be asked again at its end. */
 int ucs_window_list_next(const UcsWindowList *l, const UcsZone *zone, uint64_t at_usec, UcsInterval *ret);
 
 static inline bool ucs_interval_contains(const UcsInterval *i, uint64_t t) {
