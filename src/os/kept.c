@@ -62,17 +62,23 @@ static int read_start(int fd, char *buf, size_t size) {
         return (int) n;
 }
 
-int ucs_kept_read(UcsKeptPool *pool, UcsKept *file, const char *path, char *buf, size_t size) {
-        int opened, n;
+int ucs_kept_read_again(UcsKeptPool *pool, UcsKept *file, char *buf, size_t size) {
+        int n;
 
         file->renewed = false;
-        if (file->fd >= 0) {
-                n = read_start(file->fd, buf, size);
-                if (n >= 0)
-                        return n;
-                ucs_kept_close(pool, file);
-                file->renewed = true;
-        }
+        if (file->fd < 0)
+                return -EBADF;
+        n = read_start(file->fd, buf, size);
+        if (n >= 0)
+                return n;
+        ucs_kept_close(pool, file);
+        file->renewed = true;
+        return -EBADF;
+}
+
+int ucs_kept_read_path(UcsKeptPool *pool, UcsKept *file, const char *path, char *buf, size_t size) {
+        int opened, n;
+
         opened = open_file(pool, path);
         if (opened < 0)
                 return opened;
@@ -83,4 +89,11 @@ int ucs_kept_read(UcsKeptPool *pool, UcsKept *file, const char *path, char *buf,
         } else
                 fd_close(opened);
         return n;
+}
+
+int ucs_kept_read(UcsKeptPool *pool, UcsKept *file, const char *path, char *buf, size_t size) {
+        int n;
+
+        n = ucs_kept_read_again(pool, file, buf, size);
+        return n >= 0 ? n : ucs_kept_read_path(pool, file, path, buf, size);
 }

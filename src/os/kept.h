@@ -32,4 +32,9 @@ typedef struct UcsKept {
  * The number of bytes, at most `size` - 1 (then there may be more of it), or -errno of openat2(2) or read(2). */
 int ucs_kept_read(UcsKeptPool *pool, UcsKept *file, const char *path, char *buf, size_t size);
 
+/* The two halves of that, for callers that would make up the path in vain: read what is kept (-EBADF: nothing is, or no longer), and open
+ * the path and read that. */
+int ucs_kept_read_again(UcsKeptPool *pool, UcsKept *file, char *buf, size_t size);
+int ucs_kept_read_path(UcsKeptPool *pool, UcsKept *file, const char *path, char *buf, size_t size);
+
 void ucs_kept_close(UcsKeptPool *pool, UcsKept *file);

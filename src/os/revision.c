@@ -75,35 +75,41 @@ static Slot *slot_of(UcsRevisions *r, unsigned cpu) {
         return &r->slots[cpu];
 }
 
-/* "0x%x\n" (arch/x86/kernel/cpu/microcode/core.c, version_show() and processor_flags_show()). */
-static int parse_hex(const char *path, const char *text, size_t n, unsigned cpu, uint32_t *ret, UcsError *e) {
-        char digits[TEXT_SIZE];
-
-        if (n == 0)
-                return ucs_error_set(e, -EBADMSG, DIRECTORY "%s of CPU %u is empty, expected 0x and digits", path, cpu);
-        memcpy(digits, text, n);
-        if (digits[n - 1] == '\n')
-                n--;
-        digits[n] = '\0';
+/* "0x%x\n" (arch/x86/kernel/cpu/microcode/core.c, version_show() and processor_flags_show()). Cuts the newline off. */
+static int parse_hex(char text[static TEXT_SIZE], size_t n, uint32_t *ret) {
         /* a text that fills the buffer is longer than that, and what was read of it could pass for a number */
-        if (n < TEXT_SIZE - 2 && strlen(digits) == n && str_startswith(digits, "0x") && ucs_parse_u32(digits, 16, ret) >= 0)
-                return 0;
-        return ucs_error_set(e, -EBADMSG, DIRECTORY "%s of CPU %u is '%.32s', expected 0x and digits", path, cpu, digits);
+        if (n == 0 || n == TEXT_SIZE - 1)
+                return -EBADMSG;
+        if (text[n - 1] == '\n')
+                text[--n] = '\0';
+        return strlen(text) == n && str_startswith(text, "0x") && ucs_parse_u32(text, 16, ret) >= 0 ? 0 : -EBADMSG;
+}
+
+static void name_file(char path[static PATH_SIZE], unsigned cpu, const char *name) {
+        (void) snprintf(path, PATH_SIZE, "cpu%u/microcode/%s", cpu, name);
 }
 
 static int read_hex(UcsRevisions *r, UcsKept *file, const char *name, unsigned cpu, uint32_t *ret, UcsError *e) {
         char path[PATH_SIZE], text[TEXT_SIZE];
         int n;
 
-        (void) snprintf(path, sizeof(path), "cpu%u/microcode/%s", cpu, name);
-        n = ucs_kept_read(&r->pool, file, path, text, sizeof(text));
+        n = ucs_kept_read_again(&r->pool, file, text, sizeof(text));
+        if (n < 0) {
+                name_file(path, cpu, name);
+                n = ucs_kept_read_path(&r->pool, file, path, text, sizeof(text));
+        }
+        if (n >= 0 && parse_hex(text, (size_t) n, ret) >= 0)
+                return 0;
+
+        name_file(path, cpu, name);
         if (n == -ENOENT || n == -ENOTDIR)
                 return ucs_error_set(e, -ENOENT, DIRECTORY "%s of CPU %u is missing", path, cpu);
-        if (n < 0) {
-                errno = -n;
-                return ucs_error_set(e, n, "cannot read " DIRECTORY "%s of CPU %u: %m", path, cpu);
-        }
-        return parse_hex(path, text, (size_t) n, cpu, ret, e);
+        if (n == 0)
+                return ucs_error_set(e, -EBADMSG, DIRECTORY "%s of CPU %u is empty, expected 0x and digits", path, cpu);
+        if (n > 0)
+                return ucs_error_set(e, -EBADMSG, DIRECTORY "%s of CPU %u is '%.32s', expected 0x and digits", path, cpu, text);
+        errno = -n;
+        return ucs_error_set(e, n, "cannot read " DIRECTORY "%s of CPU %u: %m", path, cpu);
 }
 
 int ucs_revisions_read(UcsRevisions *r, unsigned cpu, uint32_t *ret_revision, uint32_t *ret_platform_mask, UcsError *e) {

@@ -23,6 +23,7 @@
 #define TEXT_MAX 96U /* three numbers of up to 20 digits */
 #define RETRY_FIRST_NSEC (50 * NSEC_PER_USEC)
 #define RETRY_LONGEST_NSEC (5 * NSEC_PER_MSEC)
+#define RETRIES_MIN 4 /* however late it is: this thread too may have been kept waiting for a CPU */
 
 typedef struct Account {
         uint64_t nsec; /* run time */
@@ -85,8 +86,11 @@ static int read_account(Schedstat *x, size_t i, Account *ret) {
 
         if (x->stoppers[i].tid == 0)
                 return -ESRCH;
-        (void) snprintf(path, sizeof(path), "%u/schedstat", x->stoppers[i].tid);
-        n = ucs_kept_read(&x->pool, &x->entries[i].file, path, text, sizeof(text));
+        n = ucs_kept_read_again(&x->pool, &x->entries[i].file, text, sizeof(text));
+        if (n < 0) {
+                (void) snprintf(path, sizeof(path), "%u/schedstat", x->stoppers[i].tid);
+                n = ucs_kept_read_path(&x->pool, &x->entries[i].file, path, text, sizeof(text));
+        }
         if (n < 0)
                 return n;
         if (n == (int) sizeof(text) - 1)
@@ -94,7 +98,8 @@ static int read_account(Schedstat *x, size_t i, Account *ret) {
         return parse_account(text, ret);
 }
 
-/* A kernel without SCHED_INFO has no such file; before 5.14, without SCHEDSTATS and with delay accounting off, it reads 0 0 0 forever. */
+/* Opens them all, so that the baseline is one call a CPU; one that has ever been charged shows that the kernel keeps accounts. A kernel
+ * without SCHED_INFO has no such file; before 5.14, without SCHEDSTATS and with delay accounting off, it reads 0 0 0 forever. */
 static int check_accounts(Schedstat *x, UcsError *e) {
         int r = -ESRCH;
 
@@ -104,10 +109,12 @@ static int check_accounts(Schedstat *x, UcsError *e) {
 
                 k = read_account(x, i, &a);
                 if (k >= 0 && (a.nsec > 0 || a.runs > 0))
-                        return 0;
-                if (r != -EOPNOTSUPP && x->stoppers[i].tid != 0)
+                        r = 0;
+                else if (r < 0 && r != -EOPNOTSUPP && x->stoppers[i].tid != 0)
                         r = k < 0 ? k : -EOPNOTSUPP;
         }
+        if (r == 0)
+                return 0;
         if (r == -EOPNOTSUPP)
                 return ucs_error_set(e, r, "the accounts of the migration threads in /proc/TID/schedstat read 0 0 0, this kernel keeps none");
         if (r == -ENOENT)
@@ -198,7 +205,7 @@ static int schedstat_collect(void *state, UcsStall *s) {
                 if (collect_cpu(x, i, &s->cpus[i]))
                         late[n_late++] = i;
 
-        while (n_late > 0 && ucs_clock_monotonic_raw_nsec() < until_nsec) {
+        for (int n = 0; n_late > 0 && (n < RETRIES_MIN || ucs_clock_monotonic_raw_nsec() < until_nsec); n++) {
                 const struct timespec rest = { .tv_nsec = (long) rest_nsec };
                 size_t still = 0;
 

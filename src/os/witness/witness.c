@@ -43,7 +43,6 @@ static int remember_cpus(UcsWitness *w, const UcsMachine *m) {
 
 int ucs_witness_open(int root_fd, UcsWitnessKind kind, const UcsMachine *m, UcsWitness **ret, UcsError *e) {
         _cleanup_(ucs_witness_closep) UcsWitness *w = NULL;
-        bool asked = kind == _UCS_WITNESS_INVALID;
         UcsError missed = {};
         int r;
 
@@ -58,8 +57,8 @@ int ucs_witness_open(int root_fd, UcsWitnessKind kind, const UcsMachine *m, UcsW
                 const UcsWitnessOps *ops = witnesses[i];
                 UcsError x = {};
 
-                asked = asked || ops->kind == kind || i + 1 == ELEMENTSOF(witnesses);
-                if (!asked || (kind == _UCS_WITNESS_INVALID && !ops->automatic))
+                /* UcsWitnessKind counts up in the order in which this table goes down; the last one always serves */
+                if (i + 1 < ELEMENTSOF(witnesses) && !(kind == _UCS_WITNESS_INVALID ? ops->automatic : ops->kind <= kind))
                         continue;
                 r = ops->open(root_fd, m, &w->state, &x);
                 if (r == -ENOMEM)

@@ -23,7 +23,7 @@ UcsWitnessKind ucs_witness_kind(const UcsWitness *w);
 int ucs_witness_arm(UcsWitness *w);
 
 /* What the CPUs saw since. Reads a CPU again whose stopper ran once more but has not been charged yet (the scheduler charges when the
- * thread is switched out), for at most UCS_WITNESS_RETRY_USEC in all; such a CPU is then missing. Fills `cpus`, `n_cpus`, `witness` of
+ * thread is switched out), for about UCS_WITNESS_RETRY_USEC in all; such a CPU is then missing. Fills `cpus`, `n_cpus`, `witness` of
  * `s`, and `stall_nsec` if the witness speaks for the whole machine ("kernel"); the rest is ucs_stall_summarize()'s. 0 or -ENOMEM. */
 int ucs_witness_collect(UcsWitness *w, UcsStall *s);
 

@@ -408,7 +408,7 @@ cpu_test(refresh_of_a_guest_reads_one_record) {
         cr_expect_eq(s.total, 2 + s.by_number[SYS_read]);
 }
 
-cpu_test(many_cpus_with_few_descriptors) {
+ucs_test(cpu, many_cpus_with_few_descriptors, .init = tree_init_in_memory, .fini = tmproot_done) {
         static const rlim_t limits[] = { 16384, 1024, 24 };
         struct rlimit before;
 

@@ -4,12 +4,23 @@
 /* A machine in a directory: the files of sysfs and procfs that the adapters read, over tmproot.h. Numbers are what the kernel would
  * print; a test then spoils what it wants to see handled. */
 
+#include <assert.h>
 #include <stdarg.h>
 
 #include "base/str.h"
 #include "tmproot.h"
 
 #define TREE_CPU "sys/devices/system/cpu"
+
+/* Instead of tmproot_init, for trees of some ten thousand files: on a disk's file system they take half a minute. */
+static inline void tree_init_in_memory(void) {
+        static const char path[] = "/dev/shm/ucs-XXXXXX";
+
+        static_assert(sizeof(path) <= sizeof(tmproot_path), "takes the place of the other one");
+        if (access("/dev/shm", W_OK) == 0)
+                memcpy(tmproot_path, path, sizeof(path));
+        tmproot_init();
+}
 
 _printf_(2, 3) static inline void tree_printf(const char *path, const char *format, ...) {
         char *text = NULL;
