@@ -8,6 +8,7 @@
  * --mount=DIR puts that subtree on DIR itself. */
 
 #include <errno.h>
+#include <limits.h>
 #include <poll.h>
 #include <signal.h>
 #include <sys/eventfd.h>
@@ -67,20 +68,20 @@ static int add_place(Arguments *a, const char *subtree, const char *directory, c
         return asprintf(&p->directory, "%s%s%s", directory, below ? "/" : "", below ?: "") < 0 ? -ENOMEM : 0;
 }
 
-static int add_mount(Arguments *a, const char *directory) {
+/* The subtree that --only= named before, or the parts of a whole machine; their directories are made at
+ * once. */
+static int take_mount(Arguments *a, const char *value) {
         static const char *const parts[] = { "sys", "proc", "dev" };
         int r = 0;
 
         if (a->only) {
-                while (*a->only == '/')
-                        a->only++;
-                r = add_place(a, a->only, directory, NULL);
+                r = add_place(a, a->only + strspn(a->only, "/"), value, NULL);
                 a->only = NULL;
                 return r;
         }
-        a->whole = directory;
+        a->whole = value;
         for (size_t i = 0; i < ELEMENTSOF(parts) && r == 0; i++) {
-                r = add_place(a, parts[i], directory, parts[i]);
+                r = add_place(a, parts[i], value, parts[i]);
                 if (r == 0 && mkdir(a->places[a->n_places - 1].directory, 0755) < 0 && errno != EEXIST &&
                     errno != ENOTCONN)
                         r = -errno;
@@ -88,35 +89,56 @@ static int add_mount(Arguments *a, const char *directory) {
         return r;
 }
 
-static int parse_argument(Arguments *a, char *s, UcsError *e) {
-        const char *name, *value = NULL;
+static int take_only(Arguments *a, const char *value) {
+        a->only = value;
+        return 0;
+}
+
+static int take_control(Arguments *a, const char *value) {
+        a->control = value;
+        return 0;
+}
+
+static int take_ready_fd(Arguments *a, const char *value) {
         uint32_t v;
-        char *equals;
+
+        if (ucs_parse_u32(value, 10, &v) < 0 || v > INT_MAX)
+                return -EINVAL;
+        a->ready_fd = (int) v;
+        return 0;
+}
+
+/* What is not a setting of the machine. */
+static const struct {
+        const char *name;
+        int (*take)(Arguments *a, const char *value);
+} own_options[] = {
+        { "mount", take_mount },
+        { "only", take_only },
+        { "control", take_control },
+        { "ready-fd", take_ready_fd },
+};
+
+static int parse_argument(Arguments *a, const char *s, UcsError *e) {
+        const char *text = str_startswith(s, "--"), *value;
+        char name[64];
         int r;
 
-        name = str_startswith(s, "--");
-        if (!name)
+        if (!text || strcspn(text, "=") >= sizeof(name))
                 return ucs_error_set(e, -EINVAL, "'%s' is not an option", s);
-        equals = strchr(s, '=');
-        if (equals) {
-                *equals = '\0';
-                value = equals + 1;
+        value = strchr(text, '=');
+        (void) snprintf(name, sizeof(name), "%.*s", (int) strcspn(text, "="), text);
+        value = value ? value + 1 : NULL;
+
+        if (streq(name, "verbose") && !value) {
+                a->verbose = true;
+                return 0;
         }
-        if (streq(name, "verbose") && !value)
-                return a->verbose = true, 0;
-        if (value && streq(name, "only"))
-                return a->only = value, 0;
-        if (value && streq(name, "control"))
-                return a->control = value, 0;
-        if (value && streq(name, "ready-fd")) {
-                r = ucs_parse_u32(value, 10, &v);
-                if (r < 0 || v > 65535)
-                        return ucs_error_set(e, -EINVAL, "'%s' is not a descriptor", value);
-                return a->ready_fd = (int) v, 0;
-        }
-        if (value && streq(name, "mount")) {
-                r = add_mount(a, value);
-                return r < 0 ? ucs_error_set(e, r, "Could not prepare '%s': %s", value, strerror(-r)) : 0;
+        for (size_t i = 0; i < ELEMENTSOF(own_options); i++) {
+                if (!streq(own_options[i].name, name))
+                        continue;
+                r = value ? own_options[i].take(a, value) : -EINVAL;
+                return r < 0 ? ucs_error_set(e, r, "--%s=%s: %s", name, value ?: "", strerror(-r)) : 0;
         }
         return sim_settings_set(&a->settings, name, value, false, e);
 }
