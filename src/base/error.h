@@ -9,7 +9,7 @@
 
 typedef struct UcsError {
         int code;       /* negative errno, 0: nothing was set */
-        char text[384]; /* one sentence, no final full stop, no control characters */
+        char text[384]; /* one sentence, no final full stop; valid UTF-8 without control characters */
 } UcsError;
 
 /* Keep a sentence and return `code`, so that a failure is one line: return ucs_error_set(e, -EINVAL, "…"). A later call
