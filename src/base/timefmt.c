@@ -81,9 +81,9 @@ const char *ucs_format_stall(char buf[static UCS_TIMESPAN_MAX], uint64_t nsec) {
                 (void) snprintf(buf, UCS_TIMESPAN_MAX, "unknown");
         else if (nsec < NSEC_PER_MSEC)
                 (void) snprintf(buf, UCS_TIMESPAN_MAX, "%" PRIu64 " us", nsec / NSEC_PER_USEC);
-        else if (nsec < 100 * NSEC_PER_MSEC)
+        else if (nsec < 100 * NSEC_PER_MSEC - 5 * NSEC_PER_USEC) /* what would be rounded up to 100.00 is not of this kind */
                 (void) snprintf(buf, UCS_TIMESPAN_MAX, "%.2f ms", (double) nsec / 1e6);
-        else if (nsec < 10 * NSEC_PER_SEC)
+        else if (nsec < 10 * NSEC_PER_SEC - 50 * NSEC_PER_USEC)
                 (void) snprintf(buf, UCS_TIMESPAN_MAX, "%.1f ms", (double) nsec / 1e6);
         else
                 (void) snprintf(buf, UCS_TIMESPAN_MAX, "%.1f s", (double) nsec / 1e9);
