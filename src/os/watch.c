@@ -248,9 +248,8 @@ static bool event_counts(UcsWatch *w, const struct inotify_event *ev) {
                 return false;
         if (ev->mask & IN_IGNORED)
                 d->wd = -1;
-        if (ev->mask & (SELF_MASK | IN_IGNORED | IN_UNMOUNT))
-                return true;
-        if (ev->len == 0) /* the directory's own mode or owner */
+        if (ev->len ==
+            0) /* the directory itself: removed, renamed, unmounted, or its mode or owner changed */
                 return true;
         if (d->leaf && (ev->mask & IN_ISDIR) && (ev->mask & ENTRIES_MASK))
                 return true;
