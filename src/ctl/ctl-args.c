@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* The command line; see ctl-args.h. getopt_long() does the reading, with the options of all verbs at once (their names mean the same
- * everywhere); whether the verb takes what was given is looked at afterwards, when the verb is known. */
+/* The command line; see ctl-args.h. getopt_long() does the reading, with the options of all verbs at once
+ * (their names mean the same everywhere); whether the verb takes what was given is looked at afterwards,
+ * when the verb is known. */
 
+#include <errno.h>
 #include <getopt.h>
 #include <stdio.h>
 
@@ -10,7 +12,7 @@
 #include "core/policy/blocker.h"
 #include "ctl/ctl-args.h"
 
-#define HINT " (see 'ucodectl --help')"
+#define HINT      " (see 'ucodectl --help')"
 #define LONG_BASE 256 /* getopt's value of the option in row i: above all letters */
 
 struct CtlArgs {
@@ -52,7 +54,8 @@ bool ctl_word_in(const char *words, const char *word) {
         return false;
 }
 
-/* How many letters differ, of a typing mistake (insert, drop, replace): Levenshtein's distance of short words. */
+/* How many letters differ, of a typing mistake (insert, drop, replace): Levenshtein's distance of short
+ * words. */
 static size_t distance(const char *a, const char *b) {
         size_t row[32], n = strlen(b);
 
@@ -65,7 +68,8 @@ static size_t distance(const char *a, const char *b) {
 
                 row[0] = i;
                 for (size_t j = 1; j <= n; j++) {
-                        size_t replace = diagonal + (a[i - 1] != b[j - 1]), gap = MIN(row[j], row[j - 1]) + 1;
+                        size_t replace = diagonal + (a[i - 1] != b[j - 1]),
+                               gap = MIN(row[j], row[j - 1]) + 1;
 
                         diagonal = row[j];
                         row[j] = MIN(replace, gap);
@@ -75,7 +79,8 @@ static size_t distance(const char *a, const char *b) {
 }
 
 /* The verb or option that was meant, perhaps. `column` gives the i-th name. */
-static const char *nearest(const CtlTables *t, const char *(*column)(const CtlTables *t, size_t i), const char *word) {
+static const char *nearest(const CtlTables *t, const char *(*column)(const CtlTables *t, size_t i),
+                           const char *word) {
         const char *best = NULL, *name;
         size_t least = 3;
 
@@ -98,36 +103,48 @@ static const char *option_column(const CtlTables *t, size_t i) {
         return i < t->n_options ? t->options[i].name : NULL;
 }
 
-static int fail_unknown(UcsCtl *ctl, const CtlTables *t, const char *kind, const char *dashes, const char *word,
-                        const char *(*column)(const CtlTables *, size_t)) {
+static int fail_unknown(UcsCtl *ctl, const CtlTables *t, const char *kind, const char *dashes,
+                        const char *word, const char *(*column)(const CtlTables *, size_t)) {
         const char *meant = nearest(t, column, word);
 
         if (meant)
-                return ctl_fail_named(ctl, UCS_EXIT_FAILED, "InvalidArgument", "unknown %s '%s%s', did you mean '%s%s'?" HINT, kind, dashes,
-                                      word, dashes, meant);
-        return ctl_fail_named(ctl, UCS_EXIT_FAILED, "InvalidArgument", "unknown %s '%s%s'" HINT, kind, dashes, word);
+                return ctl_fail_named(ctl, UCS_EXIT_FAILED, "InvalidArgument",
+                                      "unknown %s '%s%s', did you mean '%s%s'?" HINT, kind, dashes, word,
+                                      dashes, meant);
+        return ctl_fail_named(ctl, UCS_EXIT_FAILED, "InvalidArgument", "unknown %s '%s%s'" HINT, kind,
+                              dashes, word);
 }
 
-int ctl_args_json(int argc, char **argv, UcsJson *ret) {
-        int r = 0;
+int ctl_parse_json(const char *mode, UcsJson *ret) {
+        static const struct {
+                const char *name;
+                UcsJson json;
+        } modes[] = {
+                { "", UCS_JSON_PRETTY },
+                { "pretty", UCS_JSON_PRETTY },
+                { "short", UCS_JSON_SHORT },
+                { "off", UCS_JSON_OFF },
+        };
 
-        *ret = UCS_JSON_OFF;
+        for (size_t i = 0; i < ELEMENTSOF(modes); i++)
+                if (streq(modes[i].name, mode)) {
+                        *ret = modes[i].json;
+                        return 0;
+                }
+        return -EINVAL;
+}
+
+UcsJson ctl_args_guess_json(int argc, char **argv) {
+        UcsJson json = UCS_JSON_OFF;
+
         for (int i = 1; i < argc && !streq(argv[i], "--"); i++) {
                 const char *mode = str_startswith(argv[i], "--json");
 
-                if (!mode || (*mode != '=' && *mode != '\0'))
-                        continue;
-                r = 0;
-                if (streq(mode, "=off"))
-                        *ret = UCS_JSON_OFF;
-                else if (streq(mode, "=short"))
-                        *ret = UCS_JSON_SHORT;
-                else {
-                        *ret = UCS_JSON_PRETTY;
-                        r = *mode == '\0' || streq(mode, "=pretty") ? 0 : -EINVAL;
-                }
+                if (mode && (*mode == '=' || *mode == '\0') &&
+                    ctl_parse_json(mode + (*mode == '='), &json) < 0)
+                        json = UCS_JSON_PRETTY;
         }
-        return r;
+        return json;
 }
 
 /* The options of all verbs in getopt's form. 0 or -ENOMEM. */
@@ -153,7 +170,9 @@ static int args_new(const CtlTables *t, int argc, CtlArgs **ret) {
 
                 a->longs[i] = (struct option){
                         .name = o->name,
-                        .has_arg = !o->argument ? no_argument : o->argument[0] == '[' ? optional_argument : required_argument,
+                        .has_arg = !o->argument            ? no_argument
+                                   : o->argument[0] == '[' ? optional_argument
+                                                           : required_argument,
                         .val = LONG_BASE + (int) i,
                 };
                 if (o->letter) {
@@ -170,14 +189,17 @@ static int fail_option(UcsCtl *ctl, const CtlTables *t, int c, char **argv) {
         const char *word = argv[optind - 1];
 
         if (c == ':')
-                return ctl_fail_named(ctl, UCS_EXIT_FAILED, "InvalidArgument", "option '%s' needs a value" HINT, word);
+                return ctl_fail_named(ctl, UCS_EXIT_FAILED, "InvalidArgument",
+                                      "option '%s' needs a value" HINT, word);
         if (optopt >= LONG_BASE)
-                return ctl_fail_named(ctl, UCS_EXIT_FAILED, "InvalidArgument", "option '--%s' takes no value" HINT,
+                return ctl_fail_named(ctl, UCS_EXIT_FAILED, "InvalidArgument",
+                                      "option '--%s' takes no value" HINT,
                                       t->options[optopt - LONG_BASE].name);
         if (optopt) {
                 char letter[] = { (char) optopt, '\0' };
 
-                return ctl_fail_named(ctl, UCS_EXIT_FAILED, "InvalidArgument", "unknown option '-%s'" HINT, letter);
+                return ctl_fail_named(ctl, UCS_EXIT_FAILED, "InvalidArgument", "unknown option '-%s'" HINT,
+                                      letter);
         }
         {
                 _cleanup_free_ char *name = strdup(word + 2);
@@ -201,19 +223,23 @@ static size_t option_row(const CtlTables *t, int c) {
 
 static int check_verb(UcsCtl *ctl, const CtlTables *t, const CtlVerbRow *verb, int n_operands) {
         for (size_t i = 0; i < t->n_options; i++)
-                if (ctl->args->values[i] && t->options[i].verbs && !ctl_word_in(t->options[i].verbs, verb->name))
-                        return ctl_fail_named(ctl, UCS_EXIT_FAILED, "InvalidArgument", "'%s' takes no option --%s" HINT, verb->name,
+                if (ctl->args->values[i] && t->options[i].verbs &&
+                    !ctl_word_in(t->options[i].verbs, verb->name))
+                        return ctl_fail_named(ctl, UCS_EXIT_FAILED, "InvalidArgument",
+                                              "'%s' takes no option --%s" HINT, verb->name,
                                               t->options[i].name);
         if (n_operands < verb->min_operands)
-                return ctl_fail_named(ctl, UCS_EXIT_FAILED, "InvalidArgument", "'%s' needs %s" HINT, verb->name, verb->operands);
+                return ctl_fail_named(ctl, UCS_EXIT_FAILED, "InvalidArgument", "'%s' needs %s" HINT,
+                                      verb->name, verb->operands);
         if (verb->max_operands >= 0 && n_operands > verb->max_operands)
-                return ctl_fail_named(ctl, UCS_EXIT_FAILED, "InvalidArgument", "'%s' does not take '%s'" HINT, verb->name,
+                return ctl_fail_named(ctl, UCS_EXIT_FAILED, "InvalidArgument",
+                                      "'%s' does not take '%s'" HINT, verb->name,
                                       ctl->args->operands[1 + verb->max_operands]);
         return 0;
 }
 
-int ctl_args_parse(UcsCtl *ctl, const CtlTables *t, int argc, char **argv, const CtlVerbRow **ret_verb, int *ret_argc,
-                   char ***ret_argv) {
+int ctl_args_parse(UcsCtl *ctl, const CtlTables *t, int argc, char **argv, const CtlVerbRow **ret_verb,
+                   int *ret_argc, char ***ret_argv) {
         const CtlVerbRow *verb = NULL;
         int c, n = 0, r;
         CtlArgs *a;
@@ -252,11 +278,13 @@ int ctl_args_parse(UcsCtl *ctl, const CtlTables *t, int argc, char **argv, const
         return 0;
 }
 
-int ctl_parse_count(UcsCtl *ctl, const char *what, const char *s, uint32_t min, uint32_t max, uint32_t *ret) {
+int ctl_parse_count(UcsCtl *ctl, const char *what, const char *s, uint32_t min, uint32_t max,
+                    uint32_t *ret) {
         uint32_t v;
 
         if (ucs_parse_u32(s, 10, &v) < 0 || v < min || v > max)
-                return ctl_fail_named(ctl, UCS_EXIT_FAILED, "InvalidArgument", "%s: '%s' is not a number from %u to %u", what, s, min, max);
+                return ctl_fail_named(ctl, UCS_EXIT_FAILED, "InvalidArgument",
+                                      "%s: '%s' is not a number from %u to %u", what, s, min, max);
         *ret = v;
         return 0;
 }
@@ -276,8 +304,10 @@ static int parse_force(UcsCtl *ctl, const char *list, uint64_t *ret) {
 
                         for (uint64_t f = 1; f < _UCS_APPLY_ALL; f <<= 1)
                                 if (f != UCS_APPLY_DRY_RUN)
-                                        ucs_text_appendf(&known, "%s%s", known.length > 0 ? ", " : "", ucs_apply_flag_to_string(f));
-                        return ctl_fail_named(ctl, UCS_EXIT_FAILED, "InvalidArgument", "--force: '%s' is none of %s", word, known.data);
+                                        ucs_text_appendf(&known, "%s%s", known.length > 0 ? ", " : "",
+                                                         ucs_apply_flag_to_string(f));
+                        return ctl_fail_named(ctl, UCS_EXIT_FAILED, "InvalidArgument",
+                                              "--force: '%s' is none of %s", word, known.data);
                 }
                 flags |= flag;
         }

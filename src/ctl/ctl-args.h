@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* The command line, from two tables: verbs and options. An option may stand before or behind its verb; what follows "--" are operands.
- * The same tables print --help, and `ucodectl --help` is what the completions and the man page are checked against. */
+/* The command line, from two tables: verbs and options. An option may stand before or behind its verb; what
+ * follows "--" are operands. The same tables print --help, and `ucodectl --help` is what the completions and
+ * the man page are checked against. */
 
 #include "ctl/ctl.h"
 
@@ -16,7 +17,7 @@ typedef struct CtlOption {
 
 typedef struct CtlVerbRow {
         const char *name;
-        const char *operands; /* for --help, NULL: none */
+        const char *operands;           /* for --help, NULL: none */
         int min_operands, max_operands; /* -1: any number */
         CtlVerb run;
         const char *help;
@@ -29,18 +30,24 @@ typedef struct CtlTables {
         size_t n_verbs;
 } CtlTables;
 
-/* Read the command line into ctl->args. 0, or an exit code: reported already. The verb's operands are in `ret_argv` (owned by ctl->args),
- * [0] being its name. With --help and --version nothing is checked, and `*ret_verb` is NULL when no verb is named. */
-int ctl_args_parse(UcsCtl *ctl, const CtlTables *tables, int argc, char **argv, const CtlVerbRow **ret_verb, int *ret_argc,
-                   char ***ret_argv);
+/* Read the command line into ctl->args. 0, or an exit code: reported already. The verb's operands are in
+ * `ret_argv` (owned by ctl->args), [0] being its name. With --help and --version nothing is checked, and
+ * `*ret_verb` is NULL when no verb is named. */
+int ctl_args_parse(UcsCtl *ctl, const CtlTables *tables, int argc, char **argv, const CtlVerbRow **ret_verb,
+                   int *ret_argc, char ***ret_argv);
 CtlArgs *ctl_args_free(CtlArgs *a);
 
-/* --json= before anything else is read: an error on the command line is JSON too. -EINVAL: no such mode, `*ret` is set anyway. */
-int ctl_args_json(int argc, char **argv, UcsJson *ret);
+/* A mode of --json=. -EINVAL: no such mode. */
+int ctl_parse_json(const char *mode, UcsJson *ret);
+
+/* What --json= asks for, before the command line is read: an error in it is to be JSON too. */
+UcsJson ctl_args_guess_json(int argc, char **argv);
 
 /* Is `word` one of `words`, which blanks separate? */
 bool ctl_word_in(const char *words, const char *word);
 
 /* Numbers of the command line; reported already when it is not 0. */
 int ctl_parse_count(UcsCtl *ctl, const char *what, const char *s, uint32_t min, uint32_t max, uint32_t *ret);
-int ctl_parse_flags(UcsCtl *ctl, uint64_t *ret); /* --now, --force=, --dry-run as flags of Apply and Explain */
+
+/* --now, --force= and --dry-run as flags of Apply and Explain; reported already when it is not 0. */
+int ctl_parse_flags(UcsCtl *ctl, uint64_t *ret);

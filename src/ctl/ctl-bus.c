@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* The way to the daemon: the bus, a call, and what a failed call means to the person in front of it. The bus is the system bus, wherever
- * DBUS_SYSTEM_BUS_ADDRESS says it is. */
+/* The way to the daemon: the bus, a call, and what a failed call means to the person in front of it. The bus
+ * is the system bus, wherever DBUS_SYSTEM_BUS_ADDRESS says it is. */
 
 #include <errno.h>
 #include <stdarg.h>
@@ -18,7 +18,8 @@ int ctl_bus(UcsCtl *ctl, sd_bus **ret) {
         if (!ctl->bus) {
                 r = sd_bus_open_system_with_description(&ctl->bus, "ucodectl");
                 if (r < 0) {
-                        (void) ctl_fail_named(ctl, UCS_EXIT_FAILED, "NoBus", "the system bus cannot be reached (%s)", strerror(-r));
+                        (void) ctl_fail_named(ctl, UCS_EXIT_FAILED, "NoBus",
+                                              "the system bus cannot be reached (%s)", strerror(-r));
                         return r;
                 }
                 (void) sd_bus_set_allow_interactive_authorization(ctl->bus, ctl->ask_password);
@@ -49,13 +50,18 @@ static const ErrorRow error_rows[] = {
         { SD_BUS_ERROR_NAME_HAS_NO_OWNER, UCS_EXIT_FAILED, "NotRunning", NOT_RUNNING },
         { "org.freedesktop.systemd1.", UCS_EXIT_FAILED, "NotRunning", NOT_RUNNING },
         { "org.freedesktop.DBus.Error.Spawn.", UCS_EXIT_FAILED, "NotRunning", NOT_RUNNING },
-        { SD_BUS_ERROR_NO_REPLY, UCS_EXIT_FAILED, "NoReply", "ucodesyncd went away, or did not answer in time" },
+        { SD_BUS_ERROR_NO_REPLY, UCS_EXIT_FAILED, "NoReply",
+          "ucodesyncd went away, or did not answer in time" },
         { SD_BUS_ERROR_TIMEOUT, UCS_EXIT_FAILED, "NoReply", "ucodesyncd did not answer in time" },
         { SD_BUS_ERROR_DISCONNECTED, UCS_EXIT_FAILED, "NoBus", "the system bus is gone" },
-        { SD_BUS_ERROR_UNKNOWN_METHOD, UCS_EXIT_FAILED, NULL, "this ucodesyncd is of another version and does not know that" },
-        { SD_BUS_ERROR_UNKNOWN_INTERFACE, UCS_EXIT_FAILED, NULL, "this ucodesyncd is of another version and does not know that" },
-        { SD_BUS_ERROR_UNKNOWN_OBJECT, UCS_EXIT_FAILED, NULL, "this ucodesyncd is of another version and does not know that" },
-        { SD_BUS_ERROR_INTERACTIVE_AUTHORIZATION_REQUIRED, UCS_EXIT_FAILED, NULL, "only root may do that, or someone whom polkit asks" },
+        { SD_BUS_ERROR_UNKNOWN_METHOD, UCS_EXIT_FAILED, NULL,
+          "this ucodesyncd is of another version and does not know that" },
+        { SD_BUS_ERROR_UNKNOWN_INTERFACE, UCS_EXIT_FAILED, NULL,
+          "this ucodesyncd is of another version and does not know that" },
+        { SD_BUS_ERROR_UNKNOWN_OBJECT, UCS_EXIT_FAILED, NULL,
+          "this ucodesyncd is of another version and does not know that" },
+        { SD_BUS_ERROR_INTERACTIVE_AUTHORIZATION_REQUIRED, UCS_EXIT_FAILED, NULL,
+          "only root may do that, or someone whom polkit asks" },
 };
 
 int ctl_fail_bus(UcsCtl *ctl, const char *what, int r, const sd_bus_error *error) {
@@ -65,7 +71,9 @@ int ctl_fail_bus(UcsCtl *ctl, const char *what, int r, const sd_bus_error *error
                 switch (-r) {
                 case ENOENT:
                 case ECONNREFUSED:
-                        return ctl_fail_named(ctl, UCS_EXIT_FAILED, "NoBus", "%s: the system bus cannot be reached (%s)", what, strerror(-r));
+                        return ctl_fail_named(ctl, UCS_EXIT_FAILED, "NoBus",
+                                              "%s: the system bus cannot be reached (%s)", what,
+                                              strerror(-r));
                 case ENOTCONN:
                 case ECONNRESET:
                 case EPIPE:
@@ -122,7 +130,8 @@ int ctl_get_all(UcsCtl *ctl, const char *interface, json_object **ret) {
         r = ctl_bus(ctl, &bus);
         if (r < 0)
                 return UCS_EXIT_FAILED;
-        r = sd_bus_call_method(bus, CTL_BUS_NAME, CTL_BUS_PATH, "org.freedesktop.DBus.Properties", "GetAll", &error, &reply, "s", interface);
+        r = sd_bus_call_method(bus, CTL_BUS_NAME, CTL_BUS_PATH, "org.freedesktop.DBus.Properties", "GetAll",
+                               &error, &reply, "s", interface);
         if (r < 0)
                 return ctl_fail_bus(ctl, what, r, &error);
         r = ctl_decode_dict(reply, streq(interface, CTL_STALL) ? ctl_stall_fields : ctl_manager_fields, ret);

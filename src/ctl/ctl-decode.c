@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Messages into JSON values; see ctl-decode.h. The type that a value has on the wire leads, the table only says what it means: a daemon
- * of another version may have more properties, longer structs and new words, and none of that is an error here. */
+/* Messages into JSON values; see ctl-decode.h. The type that a value has on the wire leads, the table only
+ * says what it means: a daemon of another version may have more properties, longer structs and new words,
+ * and none of that is an error here. */
 
 #include <ctype.h>
 #include <errno.h>
@@ -185,7 +186,9 @@ int ctl_decode(sd_bus_message *m, const CtlField *f, json_object **ret) {
 }
 
 char *ctl_snake_case(const char *name) {
-        static const char *const words[] = { "USec", "NSec", "MSec", "CPUs", "GHz", "MHz", "KHz", "Hz" }; /* that capitals do not end */
+        static const char *const words[] = {
+                "USec", "NSec", "MSec", "CPUs", "GHz", "MHz", "KHz", "Hz"
+        }; /* that capitals do not end */
         _cleanup_text_ UcsText t = {};
         char *s;
 
@@ -198,7 +201,8 @@ char *ctl_snake_case(const char *name) {
                                 word = words[i];
                 if (word)
                         n = strlen(word);
-                /* a capital begins a word after a small letter or digit, and where a small letter follows it */
+                /* a capital begins a word after a small letter or digit, and where a small letter follows it
+                 */
                 if (p > name && isupper((unsigned char) *p) &&
                     (word || !isupper((unsigned char) p[-1]) || islower((unsigned char) p[1])))
                         ucs_text_append(&t, "_");
@@ -213,7 +217,8 @@ char *ctl_snake_case(const char *name) {
 }
 
 int ctl_decode_dict(sd_bus_message *m, const CtlField *fields, json_object **ret) {
-        _cleanup_json_ json_object *known = json_object_new_object(), *more = json_object_new_object(), *o = json_object_new_object();
+        _cleanup_json_ json_object *known = json_object_new_object(), *more = json_object_new_object(),
+                                   *o = json_object_new_object();
         int r;
 
         r = sd_bus_message_enter_container(m, 'a', "{sv}");
@@ -257,8 +262,8 @@ int ctl_decode_dict(sd_bus_message *m, const CtlField *fields, json_object **ret
                 if (json_object_object_get_ex(known, f->json, &v))
                         (void) json_object_object_add(o, f->json, json_object_get(v));
         }
-        json_object_object_foreach(more, key, value)
-                (void) json_object_object_add(o, key, json_object_get(value));
+        json_object_object_foreach(more, key, value)(void)
+                json_object_object_add(o, key, json_object_get(value));
         *ret = TAKE_PTR(o);
         return 0;
 }
@@ -275,19 +280,24 @@ bool ctl_u64(const json_object *o, const char *key, uint64_t *ret) {
 bool ctl_bool(const json_object *o, const char *key) {
         json_object *v;
 
-        return json_object_object_get_ex(o, key, &v) && json_object_is_type(v, json_type_boolean) && json_object_get_boolean(v);
+        return json_object_object_get_ex(o, key, &v) && json_object_is_type(v, json_type_boolean) &&
+               json_object_get_boolean(v);
 }
 
 double ctl_double(const json_object *o, const char *key) {
         json_object *v;
 
-        return json_object_object_get_ex(o, key, &v) && json_object_is_type(v, json_type_double) ? json_object_get_double(v) : -1;
+        return json_object_object_get_ex(o, key, &v) && json_object_is_type(v, json_type_double)
+                       ? json_object_get_double(v)
+                       : -1;
 }
 
 const char *ctl_string(const json_object *o, const char *key) {
         json_object *v;
 
-        return json_object_object_get_ex(o, key, &v) && json_object_is_type(v, json_type_string) ? json_object_get_string(v) : NULL;
+        return json_object_object_get_ex(o, key, &v) && json_object_is_type(v, json_type_string)
+                       ? json_object_get_string(v)
+                       : NULL;
 }
 
 json_object *ctl_array(const json_object *o, const char *key, size_t *ret_n) {

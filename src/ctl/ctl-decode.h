@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* What the bus answers, as JSON values: the one model that both the screens and --json are made from, so that they cannot differ.
+/* What the bus answers, as JSON values: the one model that both the screens and --json are made from, so
+ * that they cannot differ.
  *
- * Its rules (ucodectl(8), JSON): names in snake_case; moments in usec since the epoch; revisions, signatures and platform masks as "0x…"
- * strings of 8 digits; null for everything that is unknown, none or empty. Types that this version does not expect are shown as they are. */
+ * Its rules (ucodectl(8), JSON): names in snake_case; moments in usec since the epoch; revisions, signatures
+ * and platform masks as "0x…" strings of 8 digits; null for everything that is unknown, none or empty. Types
+ * that this version does not expect are shown as they are. */
 
 #include "ctl/ctl.h"
 
@@ -28,7 +30,8 @@ typedef struct CtlField {
 extern const CtlField ctl_manager_fields[], ctl_stall_fields[], ctl_history_fields[];
 
 /* Structs that methods and signals carry. */
-extern const CtlField ctl_blocker_members[], ctl_processor_members[], ctl_window_members[], ctl_per_cpu_members[];
+extern const CtlField ctl_blocker_members[], ctl_processor_members[], ctl_window_members[],
+        ctl_per_cpu_members[];
 
 /* A signal's name and its arguments. */
 typedef struct CtlSignal {
@@ -40,13 +43,15 @@ extern const CtlSignal ctl_signals[]; /* `bus` NULL ends them */
 /* The next value of a message; `f` may be NULL. 0 or -errno. */
 int ctl_decode(sd_bus_message *m, const CtlField *f, json_object **ret);
 
-/* An a{sv} of names in `fields` as one object, in the order of the table; what is not in the table comes last. */
+/* An a{sv} of names in `fields` as one object, in the order of the table; what is not in the table comes
+ * last. */
 int ctl_decode_dict(sd_bus_message *m, const CtlField *fields, json_object **ret);
 
 /* The arguments of a signal or reply, added to `o`. */
 int ctl_decode_members(sd_bus_message *m, const CtlField *members, json_object *o);
 
-/* "NextWindowStartUSec" into "next_window_start_usec", for names that the tables lack. NULL without memory. */
+/* "NextWindowStartUSec" into "next_window_start_usec", for names that the tables lack. NULL without memory.
+ */
 char *ctl_snake_case(const char *name);
 
 /* All properties of an interface. 0, or an exit code: reported already. */

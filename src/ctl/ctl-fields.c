@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* The names that scripts read: every property, history key and signal argument of docs/dbus-api.md, and what its number means. The order
- * here is the order of the output. Names are never changed; new ones are added. */
+/* The names that scripts read: every property, history key and signal argument of docs/dbus-api.md, and what
+ * its number means. The order here is the order of the output. Names are never changed; new ones are added.
+ */
 
 #include "ctl/ctl-decode.h"
 

@@ -20,8 +20,8 @@ static int on_name_owner_changed(sd_bus_message *m, void *userdata, sd_bus_error
         const char *name, *before, *after, *sender = sd_bus_message_get_sender(m);
         CtlLoop *l = userdata;
 
-        if (!sender || !streq(sender, "org.freedesktop.DBus") || sd_bus_message_read(m, "sss", &name, &before, &after) < 0 ||
-            !streq(name, CTL_BUS_NAME))
+        if (!sender || !streq(sender, "org.freedesktop.DBus") ||
+            sd_bus_message_read(m, "sss", &name, &before, &after) < 0 || !streq(name, CTL_BUS_NAME))
                 return 0;
         if (l->owner && streq(l->owner, after)) /* known since its answer */
                 return 0;
@@ -54,8 +54,8 @@ static int find_owner(CtlLoop *l, sd_bus *bus) {
         const char *owner;
         int r;
 
-        r = sd_bus_call_method(bus, "org.freedesktop.DBus", "/org/freedesktop/DBus", "org.freedesktop.DBus", "GetNameOwner", &error, &reply, "s",
-                               CTL_BUS_NAME);
+        r = sd_bus_call_method(bus, "org.freedesktop.DBus", "/org/freedesktop/DBus", "org.freedesktop.DBus",
+                               "GetNameOwner", &error, &reply, "s", CTL_BUS_NAME);
         if (r < 0)
                 return sd_bus_error_has_name(&error, SD_BUS_ERROR_NAME_HAS_NO_OWNER) ? 0 : r;
         r = sd_bus_message_read(reply, "s", &owner);
@@ -87,13 +87,14 @@ int ctl_loop_begin(CtlLoop *l, UcsCtl *ctl) {
         if (r >= 0)
                 r = sd_bus_match_signal(bus, NULL, CTL_BUS_NAME, CTL_BUS_PATH, NULL, NULL, on_bus_signal, l);
         if (r >= 0)
-                r = sd_bus_add_match(bus, NULL,
-                                     "type='signal',sender='org.freedesktop.DBus',path='/org/freedesktop/DBus',"
-                                     "interface='org.freedesktop.DBus',member='NameOwnerChanged',arg0='" CTL_BUS_NAME "'",
-                                     on_name_owner_changed, l);
+                r = sd_bus_add_match(
+                        bus, NULL,
+                        "type='signal',sender='org.freedesktop.DBus',path='/org/freedesktop/DBus',"
+                        "interface='org.freedesktop.DBus',member='NameOwnerChanged',arg0='" CTL_BUS_NAME "'",
+                        on_name_owner_changed, l);
         if (r >= 0)
-                r = sd_bus_match_signal(bus, NULL, NULL, "/org/freedesktop/DBus/Local", "org.freedesktop.DBus.Local", "Disconnected",
-                                        on_disconnected, l);
+                r = sd_bus_match_signal(bus, NULL, NULL, "/org/freedesktop/DBus/Local",
+                                        "org.freedesktop.DBus.Local", "Disconnected", on_disconnected, l);
         if (r >= 0)
                 r = find_owner(l, bus);
         if (r >= 0)

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* Waiting for what the daemon says. Subscribe first, then ask: an answer that comes at once is not missed. Only signals of whoever owns
- * the name are handed on: everyone on the bus may send us one that looks like it. */
+/* Waiting for what the daemon says. Subscribe first, then ask: an answer that comes at once is not missed.
+ * Only signals of whoever owns the name are handed on: everyone on the bus may send us one that looks like
+ * it. */
 
 #include <systemd/sd-event.h>
 
@@ -24,7 +25,8 @@ struct CtlLoop {
         void *userdata;
 };
 
-/* Connect and subscribe. 0, or an exit code: reported already. From here on SIGINT and SIGTERM end ctl_loop_run(). */
+/* Connect and subscribe. 0, or an exit code: reported already. From here on SIGINT and SIGTERM end
+ * ctl_loop_run(). */
 int ctl_loop_begin(CtlLoop *l, UcsCtl *ctl);
 
 /* Until ctl_loop_end(), a signal or the end of the bus. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* How ucodectl speaks: the terminal and the locale it speaks to, one line, one JSON value, one error. Under --json nothing but one JSON
- * value goes to stdout, an error too; without it errors go to stderr. */
+/* How ucodectl speaks: the terminal and the locale it speaks to, one line, one JSON value, one error. Under
+ * --json nothing but one JSON value goes to stdout, an error too; without it errors go to stderr. */
 
 #include <langinfo.h>
 #include <locale.h>
@@ -14,8 +14,8 @@
 #include "ctl/ctl-text.h"
 
 #define WIDTH_DEFAULT 80U
-#define WIDTH_MIN 20U
-#define WIDTH_MAX 1000U
+#define WIDTH_MIN     20U
+#define WIDTH_MAX     1000U
 
 static size_t terminal_width(void) {
         const char *columns = getenv("COLUMNS");

@@ -8,15 +8,12 @@
 #include "ctl/ctl-screen.h"
 #include "ctl/ctl-text.h"
 
-#define TEXT_COLUMNS_MIN 24U /* what wrapping leaves at least: below that a line may be longer than the terminal is wide */
+#define TEXT_COLUMNS_MIN                                                                                    \
+        24U /* what wrapping leaves at least: below that a line may be longer than the terminal is wide */
 
 static const char *const escapes[_CTL_STYLE_MAX] = {
-        [CTL_NORMAL] = "",
-        [CTL_BOLD] = "\033[1m",
-        [CTL_DIM] = "\033[2m",
-        [CTL_GOOD] = "\033[1;32m",
-        [CTL_WARN] = "\033[1;33m",
-        [CTL_BAD] = "\033[1;31m",
+        [CTL_NORMAL] = "",         [CTL_BOLD] = "\033[1m",    [CTL_DIM] = "\033[2m",
+        [CTL_GOOD] = "\033[1;32m", [CTL_WARN] = "\033[1;33m", [CTL_BAD] = "\033[1;31m",
 };
 
 void ctl_screen_begin(CtlScreen *s, UcsCtl *ctl, size_t label_columns) {

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* A screen of rows: a label, aligned to the right, and text behind it that is wrapped at the terminal's width. Text is made harmless when
- * it is put in; colours are names here and escapes only when a row is printed, so nothing from outside can become one.
+/* A screen of rows: a label, aligned to the right, and text behind it that is wrapped at the terminal's
+ * width. Text is made harmless when it is put in; colours are names here and escapes only when a row is
+ * printed, so nothing from outside can become one.
  *
  *     ctl_row(&s, "Running");
  *     ctl_put(&s, CTL_BOLD, "%s", revision);
@@ -33,7 +34,8 @@ typedef struct CtlScreen {
 /* Nothing is printed under --quiet. */
 void ctl_screen_begin(CtlScreen *s, UcsCtl *ctl, size_t label_columns);
 
-/* Close the row that is open and begin one. `label`: "" for none, NULL for a line that starts at the left edge. */
+/* Close the row that is open and begin one. `label`: "" for none, NULL for a line that starts at the left
+ * edge. */
 void ctl_row(CtlScreen *s, const char *label);
 void ctl_put(CtlScreen *s, CtlStyle style, const char *format, ...) _printf_(3, 4);
 

@@ -65,7 +65,8 @@ void ctl_show_blockers(CtlScreen *s, const char *label, const json_object *block
                         ctl_put(s, CTL_NORMAL, ": %s", sentence);
                 if (ctl_u64(b, "clears_usec", &clears)) {
                         ctl_row(s, "");
-                        ctl_put(s, CTL_NORMAL, "  clears at %s", ctl_format_moment_relative(s->ctl, when, clears));
+                        ctl_put(s, CTL_NORMAL, "  clears at %s",
+                                ctl_format_moment_relative(s->ctl, when, clears));
                 } else
                         show_way_past(s, name);
         }
@@ -92,7 +93,8 @@ const char *ctl_format_stall(char buf[static CTL_STALL_MAX], uint64_t nsec, uint
         if (ticks == UCS_UNKNOWN)
                 (void) snprintf(buf, CTL_STALL_MAX, "%s", ucs_format_stall(span, nsec));
         else
-                (void) snprintf(buf, CTL_STALL_MAX, "%s (%s ticks)", ucs_format_stall(span, nsec), ctl_format_grouped(grouped, ticks));
+                (void) snprintf(buf, CTL_STALL_MAX, "%s (%s ticks)", ucs_format_stall(span, nsec),
+                                ctl_format_grouped(grouped, ticks));
         return buf;
 }
 

@@ -14,7 +14,9 @@ struct CtlTable {
         struct libscols_table *table;
         struct libscols_line *line;
         size_t next; /* cell of the line */
-        int error;   /* the first failure */
+        size_t n_columns;
+        bool last_used; /* some cell of the last column holds something */
+        int error;      /* the first failure */
 };
 
 int ctl_table_new(UcsCtl *ctl, const CtlColumn *columns, size_t n, CtlTable **ret) {
@@ -23,18 +25,21 @@ int ctl_table_new(UcsCtl *ctl, const CtlColumn *columns, size_t n, CtlTable **re
         if (!t)
                 return -ENOMEM;
         t->ctl = ctl;
+        t->n_columns = n;
         t->table = scols_new_table();
         if (!t->table)
                 return -ENOMEM;
         for (size_t i = 0; i < n; i++) {
-                int flags = (columns[i].right ? SCOLS_FL_RIGHT : 0) | (columns[i].cut && ctl->terminal ? SCOLS_FL_TRUNC : 0);
+                int flags = (columns[i].right ? SCOLS_FL_RIGHT : 0) |
+                            (columns[i].cut && ctl->terminal ? SCOLS_FL_TRUNC : 0);
 
                 if (!scols_table_new_column(t->table, columns[i].heading, 0, flags))
                         return -ENOMEM;
         }
         (void) scols_table_enable_noheadings(t->table, !ctl->legend);
         (void) scols_table_enable_colors(t->table, ctl->colors);
-        (void) scols_table_set_termforce(t->table, ctl->terminal ? SCOLS_TERMFORCE_ALWAYS : SCOLS_TERMFORCE_NEVER);
+        (void) scols_table_set_termforce(t->table,
+                                         ctl->terminal ? SCOLS_TERMFORCE_ALWAYS : SCOLS_TERMFORCE_NEVER);
         if (ctl->terminal)
                 (void) scols_table_set_termwidth(t->table, ctl->width);
         /* the cells are clean already, and JSON is not made here */
@@ -73,6 +78,7 @@ void ctl_table_cell(CtlTable *t, const char *format, ...) {
                 t->error = -ENOMEM;
                 return;
         }
+        t->last_used = t->last_used || (t->next + 1 == t->n_columns && *clean);
         (void) TAKE_PTR(clean);
         t->next++;
 }
@@ -83,6 +89,9 @@ void ctl_table_color(CtlTable *t, const char *color) {
 }
 
 int ctl_table_print(CtlTable *t) {
+        if (!t->last_used && t->n_columns > 1) /* remarks, and there are none */
+                (void) scols_column_set_flags(scols_table_get_column(t->table, t->n_columns - 1),
+                                              SCOLS_FL_HIDDEN);
         if (t->error < 0 || (!t->ctl->quiet && scols_print_table(t->table) != 0))
                 return ctl_fail(t->ctl, UCS_EXIT_FAILED, "the table could not be made: out of memory");
         return 0;

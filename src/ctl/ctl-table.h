@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* A table for people (libsmartcols). Cells are made harmless when they are put in. --no-legend leaves the headings out; on a terminal the
- * columns that may be cut are cut to its width, elsewhere nothing is. */
+/* A table for people (libsmartcols). Cells are made harmless when they are put in. --no-legend leaves the
+ * headings out; on a terminal the columns that may be cut are cut to its width, elsewhere nothing is. A last
+ * column without anything in it is left out. */
 
 #include "ctl/ctl.h"
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Text that may go to a terminal. What comes over the bus can hold file names and sentences of others: a control character in them could
- * move the cursor, retitle the window or paint a false "success", and a direction override shows one thing and means another. One
- * function makes all of it harmless, and everything that is printed for people goes through it. */
+/* Text that may go to a terminal. What comes over the bus can hold file names and sentences of others: a
+ * control character in them could move the cursor, retitle the window or paint a false "success", and a
+ * direction override shows one thing and means another. One function makes all of it harmless, and
+ * everything that is printed for people goes through it. */
 
 #include <errno.h>
 #include <stdlib.h>
@@ -10,7 +11,8 @@
 
 #include "ctl/ctl-text.h"
 
-/* One character of UTF-8 at `s`: its length in bytes and value; 0 for what is none (too short, overlong, surrogate, beyond U+10FFFF). */
+/* One character of UTF-8 at `s`: its length in bytes and value; 0 for what is none (too short, overlong,
+ * surrogate, beyond U+10FFFF). */
 static size_t decode_utf8(const char *s, uint32_t *ret) {
         static const struct {
                 uint8_t mask, lead, more;
@@ -46,13 +48,13 @@ bool ctl_character_harmful(uint32_t c) {
         static const struct {
                 uint32_t first, last;
         } ranges[] = {
-                { 0x0000, 0x001f }, /* C0 */
-                { 0x007f, 0x009f }, /* DEL, C1: U+009B is a CSI to some terminals */
-                { 0x061c, 0x061c }, /* Arabic letter mark */
-                { 0x200e, 0x200f }, /* left-to-right and right-to-left marks */
-                { 0x2028, 0x202e }, /* line and paragraph separators, embeddings and overrides */
-                { 0x2066, 0x2069 }, /* isolates */
-                { 0xfff9, 0xfffb }, /* interlinear annotation */
+                { 0x0000, 0x001f },   /* C0 */
+                { 0x007f, 0x009f },   /* DEL, C1: U+009B is a CSI to some terminals */
+                { 0x061c, 0x061c },   /* Arabic letter mark */
+                { 0x200e, 0x200f },   /* left-to-right and right-to-left marks */
+                { 0x2028, 0x202e },   /* line and paragraph separators, embeddings and overrides */
+                { 0x2066, 0x2069 },   /* isolates */
+                { 0xfff9, 0xfffb },   /* interlinear annotation */
                 { 0xe0000, 0xe007f }, /* tags, invisible */
         };
 
@@ -99,7 +101,8 @@ size_t ctl_text_columns(const char *s, size_t length) {
         return columns;
 }
 
-/* In JSON text, a character beyond ASCII stands only inside of strings: there \uXXXX is the same character. */
+/* In JSON text, a character beyond ASCII stands only inside of strings: there \uXXXX is the same character.
+ */
 int ctl_json_escape(const char *json, char **ret) {
         _cleanup_text_ UcsText t = {};
 
@@ -111,7 +114,9 @@ int ctl_json_escape(const char *json, char **ret) {
                         ucs_text_append(&t, "\\ufffd");
                 else if (c >= 0x10000 && ctl_character_harmful(c))
                         ucs_text_appendf(&t, "\\u%04x\\u%04x", 0xd7c0 + (c >> 10), 0xdc00 + (c & 0x3ff));
-                else if (c != '\n' && ctl_character_harmful(c)) /* a newline is the layout's: strings have it escaped already */
+                else if (c != '\n' &&
+                         ctl_character_harmful(
+                                 c)) /* a newline is the layout's: strings have it escaped already */
                         ucs_text_appendf(&t, "\\u%04x", c);
                 else
                         ucs_text_append_bytes(&t, json, n);

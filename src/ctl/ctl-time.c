@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Moments; see ctl-time.h. All through core/schedule/zone: what is shown, what --after= means and what a window does agree. */
+/* Moments; see ctl-time.h. All through core/schedule/zone: what is shown, what --after= means and what a
+ * window does agree. */
 
 #include <errno.h>
 #include <inttypes.h>
@@ -56,8 +57,9 @@ const char *ctl_format_moment(UcsCtl *ctl, char buf[static CTL_TIME_MAX], uint64
         if (usec == 0 || usec == UINT64_MAX)
                 return snprintf(buf, CTL_TIME_MAX, "never"), buf;
         ucs_zone_to_civil(ctl_zone(ctl), (int64_t) (usec / USEC_PER_SEC), &c, NULL, &abbreviation);
-        (void) snprintf(buf, CTL_TIME_MAX, "%s %04" PRId64 "-%02u-%02u %02u:%02u:%02u %.16s", weekdays[c.weekday % 7], c.year, c.month, c.day,
-                        c.hour, c.minute, c.second, abbreviation);
+        (void) snprintf(buf, CTL_TIME_MAX, "%s %04" PRId64 "-%02u-%02u %02u:%02u:%02u %.16s",
+                        weekdays[c.weekday % 7], c.year, c.month, c.day, c.hour, c.minute, c.second,
+                        abbreviation);
         return buf;
 }
 
@@ -81,22 +83,22 @@ const char *ctl_format_moment_relative(UcsCtl *ctl, char buf[static CTL_TIME_MAX
         ctl_format_moment(ctl, buf, usec);
         if (usec != 0 && usec != UINT64_MAX) {
                 n = strlen(buf);
-                (void) snprintf(buf + n, CTL_TIME_MAX - n, " (%s)", ctl_format_relative(relative, usec, ucs_clock_realtime_usec()));
+                (void) snprintf(buf + n, CTL_TIME_MAX - n, " (%s)",
+                                ctl_format_relative(relative, usec, ucs_clock_realtime_usec()));
         }
         return buf;
 }
 
-const char *ctl_format_end(UcsCtl *ctl, char buf[static CTL_TIME_MAX], uint64_t usec, uint64_t other_usec) {
+const char *ctl_format_end(UcsCtl *ctl, char buf[static CTL_TIME_MAX], uint64_t usec, uint64_t start_usec) {
         const char *abbreviation = "";
-        UcsCivil a, b;
+        UcsCivil c;
 
         if (usec == 0 || usec == UINT64_MAX)
                 return snprintf(buf, CTL_TIME_MAX, "no end"), buf;
-        ucs_zone_to_civil(ctl_zone(ctl), (int64_t) (usec / USEC_PER_SEC), &a, NULL, &abbreviation);
-        ucs_zone_to_civil(ctl_zone(ctl), (int64_t) (other_usec / USEC_PER_SEC), &b, NULL, NULL);
-        if (a.year != b.year || a.month != b.month || a.day != b.day)
+        if (usec < start_usec || usec - start_usec >= USEC_PER_DAY)
                 return ctl_format_moment(ctl, buf, usec);
-        (void) snprintf(buf, CTL_TIME_MAX, "%02u:%02u:%02u %.16s", a.hour, a.minute, a.second, abbreviation);
+        ucs_zone_to_civil(ctl_zone(ctl), (int64_t) (usec / USEC_PER_SEC), &c, NULL, &abbreviation);
+        (void) snprintf(buf, CTL_TIME_MAX, "%02u:%02u:%02u %.16s", c.hour, c.minute, c.second, abbreviation);
         return buf;
 }
 
@@ -131,8 +133,8 @@ static bool take_civil(const char **s, UcsCivil *ret) {
         unsigned year;
         bool leap;
 
-        if (!take_number(s, 4, 9999, &year) || !take(s, '-') || !take_number(s, 2, 12, &c.month) || !take(s, '-') ||
-            !take_number(s, 2, 31, &c.day) || c.month == 0 || c.day == 0)
+        if (!take_number(s, 4, 9999, &year) || !take(s, '-') || !take_number(s, 2, 12, &c.month) ||
+            !take(s, '-') || !take_number(s, 2, 31, &c.day) || c.month == 0 || c.day == 0)
                 return false;
         c.year = year;
         leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
@@ -185,7 +187,8 @@ int ctl_parse_moment(UcsCtl *ctl, const char *what, const char *s, uint64_t *ret
                 return 0;
         }
         if (*s == '@') {
-                if (ucs_parse_u64(s + 1, 10, &epoch) < 0 || __builtin_mul_overflow(epoch, USEC_PER_SEC, ret_usec) || *ret_usec > INT64_MAX)
+                if (ucs_parse_u64(s + 1, 10, &epoch) < 0 ||
+                    __builtin_mul_overflow(epoch, USEC_PER_SEC, ret_usec) || *ret_usec > INT64_MAX)
                         goto invalid;
                 return 0;
         }
@@ -203,6 +206,8 @@ int ctl_parse_moment(UcsCtl *ctl, const char *what, const char *s, uint64_t *ret
         return 0;
 
 invalid:
-        return ctl_fail_named(ctl, UCS_EXIT_FAILED, "InvalidArgument",
-                              "%s: '%s' is no moment such as '2026-12-05 02:00', '2026-12-05 02:00 Europe/Berlin' or '@1796000000'", what, s);
+        return ctl_fail_named(
+                ctl, UCS_EXIT_FAILED, "InvalidArgument",
+                "%s: '%s' is no moment such as '2026-12-05 02:00', '2026-12-05 02:00 Europe/Berlin' or '@1796000000'",
+                what, s);
 }

@@ -12,7 +12,8 @@
 /* The zone that moments are shown and read in; UTC when none can be read. Lives as long as `ctl`. */
 UcsZone *ctl_zone(UcsCtl *ctl);
 
-/* Zone files below --root=, for the parsers of core/schedule. The descriptor is `*root_fd`, which the caller keeps open. */
+/* Zone files below --root=, for the parsers of core/schedule. The descriptor is `*root_fd`, which the caller
+ * keeps open. */
 UcsZoneSource ctl_zone_source(int *root_fd);
 
 /* The root directory: --root=, else the machine's own. A descriptor, or -errno: reported already. */
@@ -27,8 +28,9 @@ const char *ctl_format_moment_relative(UcsCtl *ctl, char buf[static CTL_TIME_MAX
 /* "in 3h 12min", "4d 10h ago", "now". */
 const char *ctl_format_relative(char buf[static CTL_TIME_MAX], uint64_t usec, uint64_t now_usec);
 
-/* "02:00" when `usec` is on the same day as `other_usec`, else as ctl_format_moment(). */
-const char *ctl_format_end(UcsCtl *ctl, char buf[static CTL_TIME_MAX], uint64_t usec, uint64_t other_usec);
+/* The end of what began at `start_usec`: "04:00:00 CET" within a day, else as ctl_format_moment(); "no end"
+ * for 0 and UINT64_MAX. */
+const char *ctl_format_end(UcsCtl *ctl, char buf[static CTL_TIME_MAX], uint64_t usec, uint64_t start_usec);
 
 /* "YYYY-MM-DD[ HH:MM[:SS]][ ZONE]", "@SECONDS" or "now". 0 or an exit code, reported already. */
 int ctl_parse_moment(UcsCtl *ctl, const char *what, const char *s, uint64_t *ret_usec);

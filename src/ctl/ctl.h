@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* ucodectl: what every verb needs. A verb is a row in main.c's table and a file verb-NAME.c; it prints a table (libsmartcols) or one JSON
- * value (json-c), and returns an exit code. Errors go to stderr, or as JSON to stdout under --json.
+/* ucodectl: what every verb needs. A verb is a row in main.c's table and a file verb-NAME.c; it prints a
+ * table (libsmartcols) or one JSON value (json-c), and returns an exit code. Errors go to stderr, or as JSON
+ * to stdout under --json.
  *
- * Further helpers, one idea each: ctl-args.h (options), ctl-decode.h (bus answers as JSON values), ctl-screen.h (rows of label and text),
- * ctl-table.h (tables), ctl-time.h (moments in the local zone), ctl-loop.h (waiting for signals). */
+ * Further helpers, one idea each: ctl-args.h (options), ctl-decode.h (bus answers as JSON values),
+ * ctl-screen.h (rows of label and text), ctl-table.h (tables), ctl-time.h (moments in the local zone),
+ * ctl-loop.h (waiting for signals). */
 
 #include <json-c/json.h>
 #include <systemd/sd-bus.h>
@@ -15,8 +17,8 @@
 
 #define CTL_BUS_NAME "org.ucodesync1"
 #define CTL_BUS_PATH "/org/ucodesync1"
-#define CTL_MANAGER "org.ucodesync1.Manager"
-#define CTL_STALL "org.ucodesync1.Stall"
+#define CTL_MANAGER  "org.ucodesync1.Manager"
+#define CTL_STALL    "org.ucodesync1.Stall"
 
 typedef enum UcsExit {
         UCS_EXIT_DONE = 0,
@@ -69,12 +71,12 @@ int ctl_fail_named(UcsCtl *ctl, UcsExit code, const char *name, const char *form
 /* The same for a failed bus call: names the method, maps org.ucodesync1.Error.* to an exit code. */
 int ctl_fail_bus(UcsCtl *ctl, const char *what, int r, const sd_bus_error *error);
 
-/* A copy of `s` that may go to a terminal: control characters, direction overrides and broken UTF-8 become '?', and so does what the
- * locale cannot show. NULL only without memory. */
+/* A copy of `s` that may go to a terminal: control characters, direction overrides and broken UTF-8 become
+ * '?', and so does what the locale cannot show. NULL only without memory. */
 char *ctl_clean(const UcsCtl *ctl, const char *s);
 
-/* An option of this verb, as the table in main.c declares it: its value, "" for one without, NULL when it was not given. Verbs see no
- * options in `argv`: it holds the verb and its operands. */
+/* An option of this verb, as the table in main.c declares it: its value, "" for one without, NULL when it
+ * was not given. Verbs see no options in `argv`: it holds the verb and its operands. */
 const char *ctl_option(const UcsCtl *ctl, const char *name);
 
 typedef int (*CtlVerb)(UcsCtl *ctl, int argc, char **argv); /* argv[0] is the verb */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* ucodectl: the client of ucodesyncd. Two tables, of verbs and of options, and what they have in common; each verb is a file of its own.
- * It decides nothing: what may be done is for the daemon to say. */
+/* ucodectl: the client of ucodesyncd. Two tables, of verbs and of options, and what they have in common;
+ * each verb is a file of its own. It decides nothing: what may be done is for the daemon to say. */
 
 #include <errno.h>
 #include <stdio.h>
@@ -13,7 +13,7 @@
 
 static const CtlOption options[] = {
         { "now", 0, NULL, FORCE_VERBS, "do not wait for a window and for low load" },
-        { "force", 0, "FLAG,…", FORCE_VERBS, "get past what holds it back, see ucodectl(8)" },
+        { "force", 0, "FLAG,...", FORCE_VERBS, "get past what holds it back, see ucodectl(8)" },
         { "dry-run", 0, NULL, FORCE_VERBS, "decide and check everything, write nothing" },
         { "wait", 0, NULL, "apply", "stay until it has ended, and say how" },
         { "next", 0, "N", "windows", "how many (5)" },
@@ -44,10 +44,8 @@ static const CtlVerbRow verbs[] = {
         { "stall", NULL, 0, 0, verb_stall, "For how long the machine stood still" },
         { "history", NULL, 0, 0, verb_history, "What was done to this machine" },
         { "monitor", NULL, 0, 0, verb_monitor, "Print what changes, until interrupted" },
-        { "inspect", "FILE|DIR…", 1, -1, verb_inspect, "What a microcode file holds, without a daemon" },
-#ifdef HAVE_VERB_CAT_CONFIG
+        { "inspect", "FILE|DIR...", 1, -1, verb_inspect, "What a microcode file holds, without a daemon" },
         { "cat-config", NULL, 0, 0, verb_cat_config, "The configuration that is in force, and from where" },
-#endif
         { "log-level", "[LEVEL]", 0, 1, verb_log_level, "Show or set how much the daemon logs" },
 };
 
@@ -96,7 +94,8 @@ static int help(const UcsCtl *ctl, const CtlVerbRow *only) {
         if (only)
                 (void) printf("ucodectl %s [OPTIONS]\n\n", only->name);
         else
-                (void) printf("ucodectl [VERB] [OPTIONS]\n\nAsk ucodesyncd about the microcode of this machine, or tell it what to do.\n\nVerbs:\n");
+                (void) printf(
+                        "ucodectl [VERB] [OPTIONS]\n\nAsk ucodesyncd about the microcode of this machine, or tell it what to do.\n\nVerbs:\n");
         for (size_t i = 0; i < ELEMENTSOF(verbs); i++)
                 if (!only || only == &verbs[i])
                         help_verb(ctl, &verbs[i]);
@@ -104,17 +103,18 @@ static int help(const UcsCtl *ctl, const CtlVerbRow *only) {
         for (size_t i = 0; i < ELEMENTSOF(options); i++)
                 if (!options[i].verbs)
                         help_option(ctl, "  ", &options[i]);
-        (void) printf("\nExit: 0 done, 1 failed, 2 nothing to do or blocked, 3 not supported here. See ucodectl(8).\n");
+        (void) printf(
+                "\nExit: 0 done, 1 failed, 2 nothing to do or blocked, 3 not supported here. See ucodectl(8).\n");
         return UCS_EXIT_DONE;
 }
 
 static int run(UcsCtl *ctl, int argc, char **argv) {
         const CtlVerbRow *verb;
+        const char *mode;
         char **verb_argv;
         int r, verb_argc;
 
-        if (ctl_args_json(argc, argv, &ctl->json) < 0)
-                return ctl_fail_named(ctl, UCS_EXIT_FAILED, "InvalidArgument", "--json: expected pretty, short or off");
+        ctl->json = ctl_args_guess_json(argc, argv);
         r = ctl_args_parse(ctl, &tables, argc, argv, &verb, &verb_argc, &verb_argv);
         if (r != 0)
                 return r;
@@ -123,6 +123,13 @@ static int run(UcsCtl *ctl, int argc, char **argv) {
         if (ctl_option(ctl, "version")) {
                 (void) puts("ucodectl " UCS_VERSION);
                 return UCS_EXIT_DONE;
+        }
+        mode = ctl_option(ctl, "json");
+        ctl->json = UCS_JSON_OFF;
+        if (mode && ctl_parse_json(mode, &ctl->json) < 0) {
+                ctl->json = UCS_JSON_PRETTY;
+                return ctl_fail_named(ctl, UCS_EXIT_FAILED, "InvalidArgument",
+                                      "--json: '%s' is none of pretty, short, off", mode);
         }
         ctl->quiet = ctl_option(ctl, "quiet");
         ctl->legend = !ctl_option(ctl, "no-legend");

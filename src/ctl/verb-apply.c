@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* ucodectl apply: ask for a load; with --wait stay until it has ended, and say how. The request lives in the daemon: whoever only waits
- * for it may leave without taking it back. */
+/* ucodectl apply: ask for a load; with --wait stay until it has ended, and say how. The request lives in the
+ * daemon: whoever only waits for it may leave without taking it back. */
 
 #include <inttypes.h>
 
@@ -32,13 +32,15 @@ static int tell_end(UcsCtl *ctl, const Wait *w, json_object *applied) {
         if (w->flags & UCS_APPLY_DRY_RUN && streq(result, "no-change"))
                 ctl_say(ctl, "Dry run: nothing stands in the way, and nothing was written");
         else if (streq(result, "success")) {
-                ctl_say(ctl, "success: %s %s %s, the machine stood still for %s", ctl_revision(applied, "old_revision"), ctl_arrow(ctl),
+                ctl_say(ctl, "success: %s %s %s, the machine stood still for %s",
+                        ctl_revision(applied, "old_revision"), ctl_arrow(ctl),
                         ctl_revision(applied, "new_revision"), ucs_format_stall(span, stall));
                 ctl_say(ctl, "%s", advice);
         } else if (code == UCS_EXIT_DONE)
                 ctl_say(ctl, "%s: %s runs. %s", result, ctl_revision(applied, "new_revision"), advice);
         else
-                return ctl_fail(ctl, code, "request %" PRIu64 " ended in '%s'%s%s", w->id, result, *advice ? ": " : "", advice);
+                return ctl_fail(ctl, code, "request %" PRIu64 " ended in '%s'%s%s", w->id, result,
+                                *advice ? ": " : "", advice);
         return code;
 }
 
@@ -98,7 +100,8 @@ static void on_signal(CtlLoop *l, sd_bus_message *m) {
                 on_applied(l, m);
         else if (sd_bus_message_is_signal(m, "org.freedesktop.DBus.Properties", "PropertiesChanged"))
                 on_changed(l, m);
-        else if (sd_bus_message_is_signal(m, CTL_MANAGER, "PrepareForApply") && sd_bus_message_read(m, "b", &start) >= 0 && start) {
+        else if (sd_bus_message_is_signal(m, CTL_MANAGER, "PrepareForApply") &&
+                 sd_bus_message_read(m, "b", &start) >= 0 && start) {
                 ctl_say(l->ctl, "Loading now");
                 (void) fflush(stdout);
         }
@@ -109,7 +112,8 @@ static void on_owner(CtlLoop *l) {
 
         if (w->id != 0)
                 ctl_loop_end(l, ctl_fail_named(l->ctl, UCS_EXIT_FAILED, "NoReply",
-                                               "ucodesyncd went away before request %" PRIu64 " ended; a request does not outlive the daemon, "
+                                               "ucodesyncd went away before request %" PRIu64
+                                               " ended; a request does not outlive the daemon, "
                                                "'ucodectl history' shows whether it came to a load",
                                                w->id));
 }
@@ -129,10 +133,12 @@ static int wait_for_end(CtlLoop *l) {
         r = ctl_loop_run(l);
         if (l->interrupted)
                 return ctl_fail_named(l->ctl, UCS_EXIT_FAILED, "Interrupted",
-                                      "no longer waiting; request %" PRIu64 " stays open, 'ucodectl cancel %" PRIu64 "' takes it back", w->id,
-                                      w->id);
+                                      "no longer waiting; request %" PRIu64
+                                      " stays open, 'ucodectl cancel %" PRIu64 "' takes it back",
+                                      w->id, w->id);
         if (l->disconnected)
-                return ctl_fail_named(l->ctl, UCS_EXIT_FAILED, "NoBus", "the system bus is gone; request %" PRIu64 " stays open", w->id);
+                return ctl_fail_named(l->ctl, UCS_EXIT_FAILED, "NoBus",
+                                      "the system bus is gone; request %" PRIu64 " stays open", w->id);
         return r;
 }
 

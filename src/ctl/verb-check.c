@@ -22,8 +22,10 @@ int verb_check(UcsCtl *ctl, int argc, char **argv) {
         state = ctl_string(o, "state") ?: "unknown";
         candidate = ctl_string(o, "candidate_revision");
         if (candidate)
-                ctl_say(ctl, "%s: %s is on disk, %s runs", state, candidate, ctl_revision(o, "running_revision"));
+                ctl_say(ctl, "%s: %s is on disk, %s runs", state, candidate,
+                        ctl_revision(o, "running_revision"));
         else
-                ctl_say(ctl, "%s: nothing newer than %s is on disk", state, ctl_revision(o, "running_revision"));
+                ctl_say(ctl, "%s: nothing newer than %s is on disk", state,
+                        ctl_revision(o, "running_revision"));
         return UCS_EXIT_DONE;
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* ucodectl explain: what a load now would meet. What the kernel is expected to answer, for how long the machine would stand still, that
- * there is no way back, and what holds a request with the same --now and --force= back. It changes nothing. */
+/* ucodectl explain: what a load now would meet. What the kernel is expected to answer, for how long the
+ * machine would stand still, that there is no way back, and what holds a request with the same --now and
+ * --force= back. It changes nothing. */
 
 #include <errno.h>
 #include <inttypes.h>
@@ -11,7 +12,8 @@
 #include "ctl/ctl-args.h"
 #include "ctl/ctl-show.h"
 
-/* What the kernel's answers mean, for the few that it gives (arch/x86/kernel/cpu/microcode/core.c, reload_store()). */
+/* What the kernel's answers mean, for the few that it gives (arch/x86/kernel/cpu/microcode/core.c,
+ * reload_store()). */
 static const char *answer_sentence(int64_t e) {
         static const struct {
                 int e;
@@ -21,7 +23,8 @@ static const char *answer_sentence(int64_t e) {
                 { ENOENT, "would find nothing that it can use in the file" },
                 { EBADFD, "would call the file malformed" },
                 { EBUSY, "would refuse, as CPUs are offline that it needs" },
-                { EINVAL, "would refuse, as CPUs are offline that it needs or the file is not what it expects" },
+                { EINVAL,
+                  "would refuse, as CPUs are offline that it needs or the file is not what it expects" },
                 { EIO, "would fail on the CPUs" },
                 { EPERM, "would not allow it" },
                 { EACCES, "would not allow it" },
@@ -35,7 +38,8 @@ static const char *answer_sentence(int64_t e) {
 }
 
 static void show(UcsCtl *ctl, const json_object *status, const json_object *x) {
-        const char *candidate = ctl_string(status, "candidate_revision"), *reason = ctl_string(status, "support_reason"), *sentence;
+        const char *candidate = ctl_string(status, "candidate_revision"),
+                   *reason = ctl_string(status, "support_reason"), *sentence;
         uint64_t low = UCS_UNKNOWN, high = UCS_UNKNOWN, answer;
         char a[UCS_TIMESPAN_MAX], b[UCS_TIMESPAN_MAX];
         CtlScreen s;
@@ -45,10 +49,11 @@ static void show(UcsCtl *ctl, const json_object *status, const json_object *x) {
         ctl_screen_begin(&s, ctl, CTL_LABEL_COLUMNS);
         ctl_row(&s, NULL);
         if (candidate)
-                ctl_put(&s, CTL_BOLD, "A load now would take %" PRIu64 " CPUs from %s to %s", ctl_count_cpus(status),
-                        ctl_revision(status, "running_revision"), candidate);
+                ctl_put(&s, CTL_BOLD, "A load now would take %" PRIu64 " CPUs from %s to %s",
+                        ctl_count_cpus(status), ctl_revision(status, "running_revision"), candidate);
         else
-                ctl_put(&s, CTL_BOLD, "There is nothing to load: nothing newer than %s is on disk", ctl_revision(status, "running_revision"));
+                ctl_put(&s, CTL_BOLD, "There is nothing to load: nothing newer than %s is on disk",
+                        ctl_revision(status, "running_revision"));
         if (reason) {
                 sentence = ucs_support_reason_describe(ucs_support_reason_from_string(reason));
                 ctl_row(&s, "Support");
@@ -57,7 +62,8 @@ static void show(UcsCtl *ctl, const json_object *status, const json_object *x) {
         if (candidate) {
                 ctl_row(&s, "Kernel");
                 if (ctl_u64(x, "predicted_errno", &answer)) {
-                        ctl_put(&s, answer == 0 ? CTL_GOOD : CTL_BAD, "%s", answer_sentence((int64_t) answer));
+                        ctl_put(&s, answer == 0 ? CTL_GOOD : CTL_BAD, "%s",
+                                answer_sentence((int64_t) answer));
                         if (answer != 0)
                                 ctl_put(&s, CTL_NORMAL, " (%s)", ctl_string(x, "predicted") ?: "?");
                 } else
@@ -68,9 +74,11 @@ static void show(UcsCtl *ctl, const json_object *status, const json_object *x) {
                 if (high == UCS_UNKNOWN)
                         ctl_put(&s, CTL_NORMAL, "no forecast");
                 else if (low == UCS_UNKNOWN || low == high)
-                        ctl_put(&s, CTL_NORMAL, "about %s in which no CPU runs anything", ucs_format_stall(a, high));
+                        ctl_put(&s, CTL_NORMAL, "about %s in which no CPU runs anything",
+                                ucs_format_stall(a, high));
                 else
-                        ctl_put(&s, CTL_NORMAL, "%s to %s in which no CPU runs anything", ucs_format_stall(a, low), ucs_format_stall(b, high));
+                        ctl_put(&s, CTL_NORMAL, "%s to %s in which no CPU runs anything",
+                                ucs_format_stall(a, low), ucs_format_stall(b, high));
                 ctl_row(&s, "Way back");
                 ctl_put(&s, CTL_NORMAL, "none until the next reset of the machine");
         }
@@ -85,8 +93,10 @@ static void show(UcsCtl *ctl, const json_object *status, const json_object *x) {
 
 /* The answer as one object, with what it is about. */
 static int ask(UcsCtl *ctl, uint64_t flags, const json_object *status, json_object **ret) {
-        static const char *const copied[] = { "state", "support", "support_reason", "running_revision", "candidate_revision",
-                                              "candidate_path" };
+        static const char *const copied[] = {
+                "state",         "support", "support_reason", "running_revision", "candidate_revision",
+                "candidate_path"
+        };
         static const CtlField members[] = {
                 { "", "blockers", .members = ctl_blocker_members },
                 { "", "predicted_errno", CTL_ERRNO },
@@ -112,13 +122,16 @@ static int ask(UcsCtl *ctl, uint64_t flags, const json_object *status, json_obje
         names = json_object_new_array();
         for (uint64_t f = 1; f < _UCS_APPLY_ALL; f <<= 1)
                 if (flags & f)
-                        (void) json_object_array_add(names, json_object_new_string(ucs_apply_flag_to_string(f)));
+                        (void) json_object_array_add(names,
+                                                     json_object_new_string(ucs_apply_flag_to_string(f)));
         (void) json_object_object_add(x, "flags", names);
         r = ctl_decode_members(reply, members, x);
         if (r < 0)
                 return ctl_fail_bus(ctl, "Explain", r, NULL);
         if (ctl_u64(x, "predicted_errno", &answer)) {
-                const char *name = answer == 0 ? "success" : answer <= INT32_MAX ? strerrorname_np((int) answer) : NULL;
+                const char *name = answer == 0           ? "success"
+                                   : answer <= INT32_MAX ? strerrorname_np((int) answer)
+                                                         : NULL;
 
                 (void) json_object_object_add(x, "predicted", name ? json_object_new_string(name) : NULL);
         } else
@@ -146,9 +159,9 @@ int verb_explain(UcsCtl *ctl, int argc, char **argv) {
 
         state = ctl_string(status, "state");
         (void) ctl_array(x, "blockers", &n);
-        code = state && streq(state, "unsupported")                 ? UCS_EXIT_UNSUPPORTED :
-                n > 0 || !ctl_string(x, "candidate_revision") ? UCS_EXIT_NOTHING :
-                                                                      UCS_EXIT_DONE;
+        code = state && streq(state, "unsupported")            ? UCS_EXIT_UNSUPPORTED
+               : n > 0 || !ctl_string(x, "candidate_revision") ? UCS_EXIT_NOTHING
+                                                               : UCS_EXIT_DONE;
         if (ctl->json == UCS_JSON_OFF)
                 show(ctl, status, x);
         else

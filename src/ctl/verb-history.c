@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* ucodectl history: what was done to this machine, a line a load, the newest first. --json has every field of an entry. */
+/* ucodectl history: what was done to this machine, a line a load, the newest first. --json has every field
+ * of an entry. */
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -54,7 +55,8 @@ static void cell_stall(CtlTable *t, const json_object *e, const char *key) {
 }
 
 static void add_entry(UcsCtl *ctl, CtlTable *t, const json_object *e) {
-        const char *result = ctl_string(e, "result") ?: "unknown", *note = ctl_string(e, "note"), *laggards = ctl_string(e, "laggards");
+        const char *result = ctl_string(e, "result") ?: "unknown", *note = ctl_string(e, "note"),
+                   *laggards = ctl_string(e, "laggards");
         char when[CTL_TIME_MAX];
         uint64_t v = 0;
 
@@ -73,7 +75,8 @@ static void add_entry(UcsCtl *ctl, CtlTable *t, const json_object *e) {
                 ctl_table_cell(t, "user %" PRIu64, v);
         else
                 ctl_table_cell(t, "daemon");
-        ctl_table_cell(t, "%s%s%s%s", laggards ? "behind: " : "", laggards ?: "", laggards && note ? "; " : "", note ?: "");
+        ctl_table_cell(t, "%s%s%s%s", laggards ? "behind: " : "", laggards ?: "",
+                       laggards && note ? "; " : "", note ?: "");
 }
 
 int verb_history(UcsCtl *ctl, int argc, char **argv) {

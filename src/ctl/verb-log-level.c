@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* ucodectl log-level: how much the daemon says in the journal (org.freedesktop.LogControl1(5)), the same as `systemctl service-log-level`
- * where there is no unit of that name. */
+/* ucodectl log-level: how much the daemon says in the journal (org.freedesktop.LogControl1(5)), the same as
+ * `systemctl service-log-level` where there is no unit of that name. */
 
 #include "ctl/ctl-decode.h"
 
-#define PATH "/org/freedesktop/LogControl1"
+#define PATH      "/org/freedesktop/LogControl1"
 #define INTERFACE "org.freedesktop.LogControl1"
 
-static const char *const levels[] = { "emerg", "alert", "crit", "err", "warning", "notice", "info", "debug" };
+static const char *const levels[] = {
+        "emerg", "alert", "crit", "err", "warning", "notice", "info", "debug"
+};
 
 static int check_level(UcsCtl *ctl, const char *level) {
         _cleanup_text_ UcsText t = {};
@@ -36,9 +38,11 @@ int verb_log_level(UcsCtl *ctl, int argc, char **argv) {
         if (r < 0)
                 return UCS_EXIT_FAILED;
         if (argc > 1)
-                r = sd_bus_set_property(bus, CTL_BUS_NAME, PATH, INTERFACE, "LogLevel", &error, "s", argv[1]);
+                r = sd_bus_set_property(bus, CTL_BUS_NAME, PATH, INTERFACE, "LogLevel", &error, "s",
+                                        argv[1]);
         if (r >= 0)
-                r = sd_bus_get_property_string(bus, CTL_BUS_NAME, PATH, INTERFACE, "LogLevel", &error, &level);
+                r = sd_bus_get_property_string(bus, CTL_BUS_NAME, PATH, INTERFACE, "LogLevel", &error,
+                                               &level);
         if (r < 0)
                 return ctl_fail_bus(ctl, "the log level", r, &error);
         if (ctl->json != UCS_JSON_OFF) {

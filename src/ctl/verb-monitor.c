@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* ucodectl monitor: a line for each thing that changes, until it is interrupted. With --json each line is one object: first a snapshot of
- * everything, then "property", "signal", "started" and "stopped". Lines come out one by one, for a pipe as for a terminal. */
+/* ucodectl monitor: a line for each thing that changes, until it is interrupted. With --json each line is
+ * one object: first a snapshot of everything, then "property", "signal", "started" and "stopped". Lines come
+ * out one by one, for a pipe as for a terminal. */
 
 #include <stdio.h>
 
@@ -33,16 +34,19 @@ static char *value_text(UcsCtl *ctl, const CtlField *f, const json_object *v) {
                 return strdup("none");
         if (f && f->kind == CTL_MOMENT && json_object_is_type(v, json_type_int))
                 return strdup(ctl_format_moment(ctl, when, json_object_get_uint64(v)));
-        if (f && f->kind == CTL_SPAN && str_endswith(f->json, "_nsec") && json_object_is_type(v, json_type_int))
+        if (f && f->kind == CTL_SPAN && str_endswith(f->json, "_nsec") &&
+            json_object_is_type(v, json_type_int))
                 return strdup(ucs_format_stall(span, json_object_get_uint64(v)));
         if (json_object_is_type(v, json_type_boolean))
                 return strdup(json_object_get_boolean(v) ? "yes" : "no");
         if (json_object_is_type(v, json_type_string))
                 return strdup(json_object_get_string((json_object *) v));
         if (json_object_is_type(v, json_type_array) &&
-            (json_object_array_length(v) == 0 || json_object_is_type(json_object_array_get_idx(v, 0), json_type_string))) {
+            (json_object_array_length(v) == 0 ||
+             json_object_is_type(json_object_array_get_idx(v, 0), json_type_string))) {
                 for (size_t i = 0; i < json_object_array_length(v); i++)
-                        ucs_text_appendf(&t, "%s%s", i > 0 ? ", " : "", json_object_get_string(json_object_array_get_idx(v, i)) ?: "");
+                        ucs_text_appendf(&t, "%s%s", i > 0 ? ", " : "",
+                                         json_object_get_string(json_object_array_get_idx(v, i)) ?: "");
                 if (t.length == 0)
                         ucs_text_append(&t, "none");
                 return ucs_text_take(&t, &s, NULL) < 0 ? NULL : s;
@@ -70,7 +74,8 @@ static void line_json(UcsCtl *ctl, json_object *o) {
         (void) fflush(stdout);
 }
 
-static void tell_property(UcsCtl *ctl, const CtlField *fields, const char *name, json_object *before, json_object *after) {
+static void tell_property(UcsCtl *ctl, const CtlField *fields, const char *name, json_object *before,
+                          json_object *after) {
         _cleanup_free_ char *was = NULL, *is = NULL, *what = NULL;
         const CtlField *f = fields;
 
@@ -180,8 +185,10 @@ static int take_snapshot(CtlLoop *l) {
         } else {
                 _cleanup_free_ char *what = NULL;
 
-                if (asprintf(&what, "state: %s, %s runs, on disk: %s", ctl_string(m->known[0], "state") ?: "unknown",
-                             ctl_revision(m->known[0], "running_revision"), ctl_revision(m->known[0], "candidate_revision")) < 0)
+                if (asprintf(&what, "state: %s, %s runs, on disk: %s",
+                             ctl_string(m->known[0], "state") ?: "unknown",
+                             ctl_revision(m->known[0], "running_revision"),
+                             ctl_revision(m->known[0], "candidate_revision")) < 0)
                         what = NULL;
                 line_text(ctl, what ?: "out of memory");
         }

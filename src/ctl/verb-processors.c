@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* ucodectl processors: what every CPU runs, and a summary by group of equal signature and platform mask. A CPU that does not run the
- * highest revision of its group stands out. */
+/* ucodectl processors: what every CPU runs, and a summary by group of equal signature and platform mask. A
+ * CPU that does not run the highest revision of its group stands out. */
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -11,8 +11,13 @@
 #include "ctl/ctl-table.h"
 
 static const CtlColumn columns[] = {
-        { "CPU", .right = true }, { "PACKAGE", .right = true }, { "CLUSTER", .right = true }, { "SIGNATURE" },
-        { "PLATFORM" },           { "REVISION" },               { "REMARK" },
+        { "CPU", .right = true },
+        { "PACKAGE", .right = true },
+        { "CLUSTER", .right = true },
+        { "SIGNATURE" },
+        { "PLATFORM" },
+        { "REVISION" },
+        { "REMARK" },
 };
 
 /* One revision space, as far as the list has been read. The strings belong to the list. */
@@ -28,7 +33,8 @@ static const char *text(const json_object *o, const char *key) {
 
 static Group *find(Group *groups, size_t n, const json_object *cpu) {
         for (size_t i = 0; i < n; i++)
-                if (streq(groups[i].signature, text(cpu, "signature")) && streq(groups[i].mask, text(cpu, "platform_mask")))
+                if (streq(groups[i].signature, text(cpu, "signature")) &&
+                    streq(groups[i].mask, text(cpu, "platform_mask")))
                         return &groups[i];
         return NULL;
 }
@@ -44,7 +50,9 @@ static size_t group(const json_object *list, size_t n, Group *groups) {
 
                 if (!g) {
                         g = &groups[n_groups++];
-                        *g = (Group){ text(cpu, "signature"), text(cpu, "platform_mask"), revision, revision, {}, 0 };
+                        *g = (Group){
+                                text(cpu, "signature"), text(cpu, "platform_mask"), revision, revision, {}, 0
+                        };
                 }
                 g->cpus++;
                 if (strcmp(revision, g->lowest) < 0)
@@ -95,14 +103,15 @@ static void show_summary(UcsCtl *ctl, const Group *groups, size_t n) {
                 _cleanup_free_ char *behind = NULL;
 
                 ctl_row(&s, NULL);
-                ctl_put(&s, CTL_NORMAL, "%" PRIu64 " CPU%s of signature %s, platform mask %s: ", g->cpus, g->cpus == 1 ? "" : "s", g->signature,
-                        g->mask);
+                ctl_put(&s, CTL_NORMAL, "%" PRIu64 " CPU%s of signature %s, platform mask %s: ", g->cpus,
+                        g->cpus == 1 ? "" : "s", g->signature, g->mask);
                 ctl_put(&s, CTL_BOLD, "%s", *g->highest ? g->highest : "unknown");
                 if (streq(g->lowest, g->highest))
                         continue;
                 ctl_put(&s, CTL_BAD, ", mixed");
                 if (ucs_cpuset_format(&g->behind, &behind) >= 0)
-                        ctl_put(&s, CTL_NORMAL, ": %s %s behind, from %s on", behind, ucs_cpuset_count(&g->behind) == 1 ? "is" : "are",
+                        ctl_put(&s, CTL_NORMAL, ": %s %s behind, from %s on", behind,
+                                ucs_cpuset_count(&g->behind) == 1 ? "is" : "are",
                                 *g->lowest ? g->lowest : "unknown");
         }
         ctl_screen_end(&s);
@@ -114,7 +123,8 @@ static int show(UcsCtl *ctl, const json_object *list, size_t n) {
         size_t n_groups;
         int r;
 
-        groups = new0(Group, n); /* untouched memory costs nothing, and a machine has one or two kinds of CPU */
+        groups = new0(Group,
+                      n); /* untouched memory costs nothing, and a machine has one or two kinds of CPU */
         if (!groups || ctl_table_new(ctl, columns, ELEMENTSOF(columns), &t) < 0)
                 return ctl_fail(ctl, UCS_EXIT_FAILED, "out of memory");
         n_groups = group(list, n, groups);

@@ -37,8 +37,10 @@ static int name_the_digest(UcsCtl *ctl) {
                 return r;
         digest = ctl_string(o, "candidate_digest");
         if (!digest)
-                return ctl_fail(ctl, UCS_EXIT_NOTHING, "there is no update on disk that could be acknowledged");
-        return ctl_fail_named(ctl, UCS_EXIT_FAILED, "InvalidArgument", "name the file by its SHA-256; that of %s is %s",
+                return ctl_fail(ctl, UCS_EXIT_NOTHING,
+                                "there is no update on disk that could be acknowledged");
+        return ctl_fail_named(ctl, UCS_EXIT_FAILED, "InvalidArgument",
+                              "name the file by its SHA-256; that of %s is %s",
                               ctl_string(o, "candidate_path") ?: "the one on disk", digest);
 }
 
@@ -48,7 +50,8 @@ int verb_acknowledge(UcsCtl *ctl, int argc, char **argv) {
         if (argc < 2)
                 return name_the_digest(ctl);
         if (strlen(argv[1]) != 64 || argv[1][strspn(argv[1], "0123456789abcdefABCDEF")])
-                return ctl_fail_named(ctl, UCS_EXIT_FAILED, "InvalidArgument", "'%s' is no SHA-256 of 64 hexadecimal digits", argv[1]);
+                return ctl_fail_named(ctl, UCS_EXIT_FAILED, "InvalidArgument",
+                                      "'%s' is no SHA-256 of 64 hexadecimal digits", argv[1]);
         r = ctl_call(ctl, NULL, "Acknowledge", "s", argv[1]);
         if (r != 0)
                 return r;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* ucodectl stall: the last load on one screen. For how long no CPU ran anything, the CPU that stood still longest, what the CPUs have in
- * common, and the histogram of all loads of this host; with --per-cpu a row and a bar for each CPU. */
+/* ucodectl stall: the last load on one screen. For how long no CPU ran anything, the CPU that stood still
+ * longest, what the CPUs have in common, and the histogram of all loads of this host; with --per-cpu a row
+ * and a bar for each CPU. */
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -10,7 +11,7 @@
 #include "ctl/ctl-show.h"
 #include "ctl/ctl-table.h"
 
-#define BAR_COLUMNS 30U
+#define BAR_COLUMNS     30U
 #define BAR_COLUMNS_MIN 8U
 
 static uint64_t figure(const json_object *o, const char *key) {
@@ -20,7 +21,8 @@ static uint64_t figure(const json_object *o, const char *key) {
         return v;
 }
 
-static void row_stall(CtlScreen *s, const char *label, const json_object *o, const char *key, uint64_t hz, const char *what) {
+static void row_stall(CtlScreen *s, const char *label, const json_object *o, const char *key, uint64_t hz,
+                      const char *what) {
         char text[CTL_STALL_MAX];
         uint64_t v = figure(o, key);
 
@@ -40,7 +42,8 @@ static void show_last(CtlScreen *s, const json_object *o) {
         (void) ctl_u64(o, "tsc_hz", &hz);
         ctl_row(s, "Stall");
         v = figure(o, "stall_nsec");
-        ctl_put(s, CTL_BOLD, "%s%s", witness && streq(witness, "write") ? "at most " : "", ctl_format_stall(text, v, hz));
+        ctl_put(s, CTL_BOLD, "%s%s", witness && streq(witness, "write") ? "at most " : "",
+                ctl_format_stall(text, v, hz));
         ctl_put(s, CTL_DIM, ", no CPU ran anything");
         v = figure(o, "worst_nsec");
         if (v != UCS_UNKNOWN) {
@@ -110,7 +113,8 @@ static void show_totals(CtlScreen *s, const json_object *o) {
         (void) ctl_u64(o, "stall_max_nsec", &max);
         ctl_gap(s);
         ctl_row(s, "All loads");
-        ctl_put(s, CTL_NORMAL, "%" PRIu64 ", in which this host stood still for %s", count, ucs_format_stall(span, total));
+        ctl_put(s, CTL_NORMAL, "%" PRIu64 ", in which this host stood still for %s", count,
+                ucs_format_stall(span, total));
         if (max != UCS_UNKNOWN)
                 ctl_put(s, CTL_NORMAL, ", at most %s at a time", ucs_format_stall(span, max));
         if (ctl_u64(o, "over_budget_total", &over) && over > 0)
@@ -137,7 +141,8 @@ static json_object *package_of(const json_object *processors, uint64_t cpu) {
 
 /* GetPerCPU, with the package from ListProcessors. */
 static int get_per_cpu(UcsCtl *ctl, json_object **ret) {
-        static const CtlField cpus = { "", "", .members = ctl_per_cpu_members }, all = { "", "", .members = ctl_processor_members };
+        static const CtlField cpus = { "", "", .members = ctl_per_cpu_members },
+                              all = { "", "", .members = ctl_processor_members };
         _cleanup_(sd_bus_message_unrefp) sd_bus_message *reply = NULL, *more = NULL;
         _cleanup_(sd_bus_error_free) sd_bus_error error = SD_BUS_ERROR_NULL;
         _cleanup_json_ json_object *list = NULL, *processors = NULL;
@@ -147,7 +152,8 @@ static int get_per_cpu(UcsCtl *ctl, json_object **ret) {
         r = ctl_bus(ctl, &bus);
         if (r < 0)
                 return UCS_EXIT_FAILED;
-        r = sd_bus_call_method(bus, CTL_BUS_NAME, CTL_BUS_PATH, CTL_STALL, "GetPerCPU", &error, &reply, NULL);
+        r = sd_bus_call_method(bus, CTL_BUS_NAME, CTL_BUS_PATH, CTL_STALL, "GetPerCPU", &error, &reply,
+                               NULL);
         if (r < 0)
                 return ctl_fail_bus(ctl, "GetPerCPU", r, &error);
         r = ctl_decode(reply, &cpus, &list);
@@ -164,7 +170,8 @@ static int get_per_cpu(UcsCtl *ctl, json_object **ret) {
                 uint64_t cpu;
 
                 if (ctl_u64(c, "cpu", &cpu))
-                        (void) json_object_object_add(c, "package", json_object_get(package_of(processors, cpu)));
+                        (void) json_object_object_add(c, "package",
+                                                      json_object_get(package_of(processors, cpu)));
         }
         *ret = TAKE_PTR(list);
         return 0;
@@ -181,9 +188,14 @@ static void cell_number(CtlTable *t, const json_object *o, const char *key) {
 
 static int show_per_cpu(UcsCtl *ctl, const json_object *list) {
         static const CtlColumn columns[] = {
-                { "CPU", .right = true }, { "PACKAGE", .right = true }, { "CLUSTER", .right = true }, { "STALL", .right = true }, { "" },
+                { "CPU", .right = true },
+                { "PACKAGE", .right = true },
+                { "CLUSTER", .right = true },
+                { "STALL", .right = true },
+                { "" },
         };
-        const size_t fixed = 5 + 7 + 7 + 9 + 4 * 2; /* columns of the others, when the headings are the widest */
+        const size_t fixed =
+                5 + 7 + 7 + 9 + 4 * 2; /* columns of the others, when the headings are the widest */
         size_t n = json_object_array_length(list), columns_left;
         _cleanup_(ctl_table_freep) CtlTable *t = NULL;
         uint64_t worst = 0, v;
@@ -195,7 +207,9 @@ static int show_per_cpu(UcsCtl *ctl, const json_object *list) {
         for (size_t i = 0; i < n; i++)
                 if (ctl_u64(json_object_array_get_idx(list, i), "stall_nsec", &v))
                         worst = MAX(worst, v);
-        columns_left = ctl->width == SIZE_MAX ? BAR_COLUMNS : ctl->width > fixed + BAR_COLUMNS_MIN ? ctl->width - fixed : BAR_COLUMNS_MIN;
+        columns_left = ctl->width == SIZE_MAX                 ? BAR_COLUMNS
+                       : ctl->width > fixed + BAR_COLUMNS_MIN ? ctl->width - fixed
+                                                              : BAR_COLUMNS_MIN;
         if (ctl_table_new(ctl, columns, ELEMENTSOF(columns), &t) < 0)
                 return ctl_fail(ctl, UCS_EXIT_FAILED, "out of memory");
         for (size_t i = 0; i < n; i++) {
@@ -209,7 +223,8 @@ static int show_per_cpu(UcsCtl *ctl, const json_object *list) {
                 cell_number(t, c, "package");
                 cell_number(t, c, "cluster");
                 ctl_table_cell(t, "%s", known ? ucs_format_stall(span, v) : "unknown");
-                ctl_table_color(t, !known ? "yellow" : v == worst ? "red" : "reset");
+                if (!known || v == worst)
+                        ctl_table_color(t, known ? "red" : "yellow");
                 bar = known ? ctl_bar(ctl, v, worst, columns_left) : NULL;
                 ctl_table_cell(t, "%s", bar ?: "");
                 if (known && v == worst)

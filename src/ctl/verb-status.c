@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* ucodectl status: one screen. What runs, what is on disk, what the next boot will run; what holds the update back and until when; for how
- * long the machine stood still the last time. It only reads. */
+/* ucodectl status: one screen. What runs, what is on disk, what the next boot will run; what holds the
+ * update back and until when; for how long the machine stood still the last time. It only reads. */
 
 #include <inttypes.h>
 
@@ -22,12 +22,14 @@ static const StateRow state_rows[] = {
         { "current", CTL_GOOD, UCS_EXIT_DONE, "nothing newer than what runs is on disk" },
         { "pending", CTL_WARN, UCS_EXIT_NOTHING, "an update waits" },
         { "applying", CTL_WARN, UCS_EXIT_NOTHING, "the kernel is loading an update" },
-        { "failed", CTL_BAD, UCS_EXIT_FAILED, "the update on disk was tried, and will not be again by itself" },
+        { "failed", CTL_BAD, UCS_EXIT_FAILED,
+          "the update on disk was tried, and will not be again by itself" },
         { "unsupported", CTL_DIM, UCS_EXIT_UNSUPPORTED, "nothing can be loaded while this machine runs" },
 };
 
 static const StateRow *state_row(const char *state) {
-        static const StateRow unknown = { "unknown", CTL_WARN, UCS_EXIT_FAILED, "a state that this ucodectl does not know" };
+        static const StateRow unknown = { "unknown", CTL_WARN, UCS_EXIT_FAILED,
+                                          "a state that this ucodectl does not know" };
 
         for (size_t i = 0; state && i < ELEMENTSOF(state_rows); i++)
                 if (streq(state_rows[i].state, state))
@@ -66,7 +68,8 @@ static void show_group(CtlScreen *s, const json_object *g, bool several) {
         (void) ctl_u64(g, "cpus", &cpus);
         ctl_put(s, CTL_BOLD, "%s", ctl_string(g, "running_revision") ?: "unknown");
         ctl_put(s, CTL_NORMAL, " on %" PRIu64 " CPU%s", cpus, cpus == 1 ? "" : "s");
-        ctl_put(s, CTL_DIM, ", signature %s, platform mask 0x%s", ctl_string(g, "signature") ?: "?", short_hex(ctl_string(g, "platform_mask")));
+        ctl_put(s, CTL_DIM, ", signature %s, platform mask 0x%s", ctl_string(g, "signature") ?: "?",
+                short_hex(ctl_string(g, "platform_mask")));
         if (several && ctl_string(g, "candidate_revision"))
                 ctl_put(s, CTL_NORMAL, ", %s on disk", ctl_string(g, "candidate_revision"));
 }
@@ -85,7 +88,8 @@ static void show_running(CtlScreen *s, const json_object *o) {
         }
         if (ctl_bool(o, "mixed_revisions")) {
                 ctl_row(s, "");
-                ctl_put(s, CTL_BAD, "Mixed: some CPUs run something newer than that, 'ucodectl processors' names them");
+                ctl_put(s, CTL_BAD,
+                        "Mixed: some CPUs run something newer than that, 'ucodectl processors' names them");
         }
 }
 
@@ -134,7 +138,8 @@ static void show_next_boot(CtlScreen *s, const json_object *o) {
         }
         if (ctl_bool(o, "mitigations_need_reboot")) {
                 ctl_row(s, "Mitigations");
-                ctl_put(s, CTL_WARN, "as they were at boot: loaded is not mitigated, the kernel's and KVM's need a reboot");
+                ctl_put(s, CTL_WARN,
+                        "as they were at boot: loaded is not mitigated, the kernel's and KVM's need a reboot");
         }
 }
 
@@ -147,10 +152,12 @@ static void show_window(CtlScreen *s, const json_object *o) {
         if (ctl_bool(o, "in_window")) {
                 ctl_put(s, CTL_GOOD, "open");
                 if (end != UINT64_MAX)
-                        ctl_put(s, CTL_NORMAL, " until %s (%s)", ctl_format_end(s->ctl, end_text, end, now), ctl_format_relative(relative, end, now));
+                        ctl_put(s, CTL_NORMAL, " until %s (%s)", ctl_format_end(s->ctl, end_text, end, now),
+                                ctl_format_relative(relative, end, now));
         } else if (ctl_u64(o, "next_window_start_usec", &start))
-                ctl_put(s, CTL_NORMAL, "%s %s %s (%s)", ctl_format_moment(s->ctl, start_text, start), ctl_dash(s->ctl),
-                        ctl_format_end(s->ctl, end_text, end, start), ctl_format_relative(relative, start, now));
+                ctl_put(s, CTL_NORMAL, "%s %s %s (%s)", ctl_format_moment(s->ctl, start_text, start),
+                        ctl_dash(s->ctl), ctl_format_end(s->ctl, end_text, end, start),
+                        ctl_format_relative(relative, start, now));
         else
                 ctl_put(s, CTL_WARN, "none comes any more");
 }
@@ -178,11 +185,30 @@ static void show_waiting(CtlScreen *s, const json_object *o) {
         }
         if (ctl_u64(o, "forecast_stall_nsec", &v)) {
                 ctl_row(s, "Forecast");
-                ctl_put(s, CTL_NORMAL, "the machine would stand still for at most %s", ucs_format_stall(span, v));
+                ctl_put(s, CTL_NORMAL, "the machine would stand still for at most %s",
+                        ucs_format_stall(span, v));
         }
 }
 
+/* The blockers that only a person's decision clears, by commas; "" when time alone does. */
+static char *undecided(const json_object *blockers, size_t n) {
+        _cleanup_text_ UcsText t = {};
+        char *names;
+
+        for (size_t i = 0; i < n; i++) {
+                const json_object *o = json_object_array_get_idx(blockers, i);
+                UcsBlocker b = ucs_blocker_from_string(ctl_string(o, "blocker"));
+                uint64_t clears;
+
+                if (b != _UCS_BLOCKER_INVALID && !ucs_blocker_clears_by_itself(b) &&
+                    !ctl_u64(o, "clears_usec", &clears))
+                        ucs_text_appendf(&t, "%s%s", t.length > 0 ? ", " : "", ucs_blocker_to_string(b));
+        }
+        return ucs_text_take(&t, &names, NULL) < 0 ? NULL : names;
+}
+
 static void show_blocked(CtlScreen *s, const json_object *o) {
+        _cleanup_free_ char *names = NULL;
         char text[CTL_TIME_MAX];
         uint64_t earliest;
         size_t n;
@@ -192,7 +218,11 @@ static void show_blocked(CtlScreen *s, const json_object *o) {
                 return;
         ctl_gap(s);
         ctl_show_blockers(s, "Blocked by", blockers);
-        if (n > 1 && ctl_u64(o, "earliest_apply_usec", &earliest)) {
+        names = undecided(blockers, n);
+        if (names && *names) {
+                ctl_row(s, "Earliest");
+                ctl_put(s, CTL_NORMAL, "not before someone decides about %s", names);
+        } else if (n > 1 && ctl_u64(o, "earliest_apply_usec", &earliest)) {
                 ctl_row(s, "Earliest");
                 ctl_put(s, CTL_NORMAL, "%s", ctl_format_moment_relative(s->ctl, text, earliest));
         }
@@ -229,14 +259,16 @@ static void show_stall(CtlScreen *s, const json_object *e) {
 }
 
 static void show_last_load(CtlScreen *s, const json_object *e) {
-        const char *result = ctl_string(e, "result"), *laggards = ctl_string(e, "laggards"), *note = ctl_string(e, "note"), *advice;
+        const char *result = ctl_string(e, "result"), *laggards = ctl_string(e, "laggards"),
+                   *note = ctl_string(e, "note"), *advice;
         char when[CTL_TIME_MAX];
         uint64_t v;
 
         ctl_gap(s);
         ctl_row(s, "Last load");
         ctl_put(s, result ? ctl_result_style(result) : CTL_WARN, "%s", result ?: "unknown");
-        ctl_put(s, CTL_NORMAL, ": %s %s %s", ctl_revision(e, "old_revision"), ctl_arrow(s->ctl), ctl_revision(e, "new_revision"));
+        ctl_put(s, CTL_NORMAL, ": %s %s %s", ctl_revision(e, "old_revision"), ctl_arrow(s->ctl),
+                ctl_revision(e, "new_revision"));
         if (ctl_u64(e, "cpus", &v))
                 ctl_put(s, CTL_NORMAL, " on %" PRIu64 " CPU%s", v, v == 1 ? "" : "s");
         if (ctl_u64(e, "when_usec", &v)) {
@@ -267,7 +299,8 @@ static json_object *last_load(UcsCtl *ctl, const json_object *o) {
         sd_bus *bus;
 
         if (ctl_string(o, "last_result") && ctl_bus(ctl, &bus) >= 0 &&
-            sd_bus_call_method(bus, CTL_BUS_NAME, CTL_BUS_PATH, CTL_MANAGER, "ListHistory", NULL, &reply, "u", 1U) >= 0 &&
+            sd_bus_call_method(bus, CTL_BUS_NAME, CTL_BUS_PATH, CTL_MANAGER, "ListHistory", NULL, &reply,
+                               "u", 1U) >= 0 &&
             ctl_decode(reply, &entries, &list) >= 0 && json_object_array_length(list) > 0)
                 return json_object_get(json_object_array_get_idx(list, 0));
         return NULL;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* ucodectl windows: the maintenance windows that come next, as this host uses them. With --check=EXPRESSION no daemon is asked: the
- * expression is read as the daemon would read it, and said back in its normal form with what it means. */
+/* ucodectl windows: the maintenance windows that come next, as this host uses them. With --check=EXPRESSION
+ * no daemon is asked: the expression is read as the daemon would read it, and said back in its normal form
+ * with what it means. */
 
 #include <errno.h>
 
@@ -15,10 +16,12 @@
 #include "os/fd.h"
 
 #define NEXT_DEFAULT 5U
-#define NEXT_MAX 1000U
+#define NEXT_MAX     1000U
 
 static int table_print(UcsCtl *ctl, const json_object *list, uint64_t now) {
-        static const CtlColumn columns[] = { { "START" }, { "END" }, { "LENGTH" }, { "LEFT" }, { "REMARK", .cut = true } };
+        static const CtlColumn columns[] = {
+                { "START" }, { "END" }, { "LENGTH" }, { "LEFT" }, { "REMARK", .cut = true }
+        };
         _cleanup_(ctl_table_freep) CtlTable *t = NULL;
 
         if (ctl_table_new(ctl, columns, ELEMENTSOF(columns), &t) < 0)
@@ -35,7 +38,8 @@ static int table_print(UcsCtl *ctl, const json_object *list, uint64_t now) {
                 ctl_table_row(t);
                 ctl_table_cell(t, "%s", ctl_format_moment(ctl, text, start));
                 ctl_table_cell(t, "%s", ctl_format_end(ctl, text, end, start));
-                ctl_table_cell(t, "%s", end == UINT64_MAX ? "for ever" : ucs_format_timespan(span, end - start));
+                ctl_table_cell(t, "%s",
+                               end == UINT64_MAX ? "for ever" : ucs_format_timespan(span, end - start));
                 ctl_table_cell(t, "%s", open ? "open" : ctl_format_relative(text, start, now));
                 if (open)
                         ctl_table_color(t, "green");
@@ -73,7 +77,8 @@ static int list_windows(UcsWindow *w, const UcsZone *zone, uint64_t after, uint3
 }
 
 /* The same for an expression without a length: moments. */
-static void list_moments(const UcsCalendar *c, const UcsZone *zone, uint64_t after, uint32_t n, json_object *list) {
+static void list_moments(const UcsCalendar *c, const UcsZone *zone, uint64_t after, uint32_t n,
+                         json_object *list) {
         uint64_t t;
 
         for (uint32_t i = 0; i < n && ucs_calendar_next(c, zone, after, &t) >= 0; i++) {
@@ -82,7 +87,8 @@ static void list_moments(const UcsCalendar *c, const UcsZone *zone, uint64_t aft
         }
 }
 
-static int show_check(UcsCtl *ctl, const char *text, const json_object *o, const json_object *list, bool window, uint64_t now) {
+static int show_check(UcsCtl *ctl, const char *text, const json_object *o, const json_object *list,
+                      bool window, uint64_t now) {
         CtlScreen s;
 
         ctl_screen_begin(&s, ctl, CTL_LABEL_COLUMNS);
@@ -112,7 +118,8 @@ static int show_check(UcsCtl *ctl, const char *text, const json_object *o, const
         return window && json_object_array_length(list) > 0 ? table_print(ctl, list, now) : 0;
 }
 
-/* The calendar expression of "EXPRESSION for LENGTH", or the whole. New memory, NULL without. `*ret_length` is NULL without one. */
+/* The calendar expression of "EXPRESSION for LENGTH", or the whole. New memory, NULL without. `*ret_length`
+ * is NULL without one. */
 static char *split_length(const char *text, const char **ret_length) {
         const char *found = NULL;
 
@@ -202,7 +209,8 @@ static int ask(UcsCtl *ctl, uint64_t after, uint32_t n) {
 }
 
 int verb_windows(UcsCtl *ctl, int argc, char **argv) {
-        const char *next = ctl_option(ctl, "next"), *after_text = ctl_option(ctl, "after"), *expression = ctl_option(ctl, "check");
+        const char *next = ctl_option(ctl, "next"), *after_text = ctl_option(ctl, "after"),
+                   *expression = ctl_option(ctl, "check");
         uint64_t after = 0;
         uint32_t n = NEXT_DEFAULT;
         int r;
