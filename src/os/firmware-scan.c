@@ -60,7 +60,7 @@ static int lookup_get(Lookups *all, const char *name, int root_fd, char *const *
         return 0;
 }
 
-static int judge(UcsCandidate *c, const Lookup *l, const UcsGroup *g) {
+static int judge(UcsCandidate *c, const Lookup *l, const UcsGroup *g, UcsVendor vendor) {
         const UcsUpdate *u = NULL;
 
         if (!l->firmware) {
@@ -79,6 +79,12 @@ static int judge(UcsCandidate *c, const Lookup *l, const UcsGroup *g) {
         if (!l->file) {
                 c->finding = UCS_FOUND_BAD;
                 c->error = l->error;
+                return 0;
+        }
+        if (l->file->vendor != vendor) { /* each loader of the kernel knows its own vendor's files only */
+                c->finding = UCS_FOUND_BAD;
+                (void) ucs_error_set(&c->error, -EBADMSG, "%s: this is a file of %s, expected one of %s", l->firmware->path,
+                                     ucs_vendor_to_string(l->file->vendor), ucs_vendor_to_string(vendor));
                 return 0;
         }
         switch (ucs_update_choose(l->file, g->signature, g->platform_mask, g->lowest_revision, &u)) {
@@ -127,7 +133,7 @@ int ucs_firmware_scan(int root_fd, char *const *search_path, const UcsMachine *m
                         continue;
                 r = lookup_get(&all, name, root_fd, search_path, &l);
                 if (r >= 0)
-                        r = judge(c, l, g);
+                        r = judge(c, l, g, m->vendor);
                 if (r < 0)
                         return r;
         }

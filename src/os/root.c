@@ -91,6 +91,11 @@ int ucs_fd_read(int fd, size_t cap, char **ret, size_t *ret_size) {
         return 0;
 }
 
+/* For messages: a path below the root, without the slash that the format puts in front. */
+static const char *below(const char *path) {
+        return *path == '/' ? path + 1 : path;
+}
+
 int ucs_root_open_file(int root_fd, const char *path, int *ret_fd, struct stat *ret_stat, UcsError *e) {
         _cleanup_fd_ int fd = -EBADF;
         struct stat st;
@@ -99,14 +104,14 @@ int ucs_root_open_file(int root_fd, const char *path, int *ret_fd, struct stat *
         fd = ucs_root_openat(root_fd, path, O_RDONLY | O_NONBLOCK | O_NOCTTY);
         if (fd < 0) {
                 errno = -fd;
-                return ucs_error_set(e, fd, "cannot open %s: %m", path);
+                return ucs_error_set(e, fd, "cannot open /%s: %m", below(path));
         }
         if (fstat(fd, &st) < 0)
-                return ucs_error_set(e, -errno, "cannot look at %s: %m", path);
+                return ucs_error_set(e, -errno, "cannot look at /%s: %m", below(path));
         if (S_ISDIR(st.st_mode))
-                return ucs_error_set(e, -EISDIR, "%s is a directory, expected a regular file", path);
+                return ucs_error_set(e, -EISDIR, "/%s is a directory, expected a regular file", below(path));
         if (!S_ISREG(st.st_mode))
-                return ucs_error_set(e, -EINVAL, "%s is not a regular file", path);
+                return ucs_error_set(e, -EINVAL, "/%s is not a regular file", below(path));
         *ret_fd = TAKE_FD(fd);
         if (ret_stat)
                 *ret_stat = st;
@@ -123,10 +128,10 @@ int ucs_root_read_bytes(int root_fd, const char *path, size_t cap, char **ret, s
                 return r;
         r = ucs_fd_read(fd, cap, ret, ret_size);
         if (r == -EFBIG)
-                return ucs_error_set(e, r, "%s is larger than %zu bytes", path, cap);
+                return ucs_error_set(e, r, "/%s is larger than %zu bytes", below(path), cap);
         if (r < 0) {
                 errno = -r;
-                return ucs_error_set(e, r, "cannot read %s: %m", path);
+                return ucs_error_set(e, r, "cannot read /%s: %m", below(path));
         }
         return 0;
 }
@@ -142,7 +147,7 @@ int ucs_root_read(int root_fd, const char *path, size_t cap, char **ret, size_t 
                 return r;
         nul = memchr(text, '\0', size);
         if (nul)
-                return ucs_error_set(e, -EBADMSG, "%s has a NUL byte at offset %zu, expected text", path,
+                return ucs_error_set(e, -EBADMSG, "/%s has a NUL byte at offset %zu, expected text", below(path),
                                      (size_t) (nul - text));
         *ret = TAKE_PTR(text);
         if (ret_size)
