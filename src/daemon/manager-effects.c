@@ -55,7 +55,9 @@ static void effect_deferred(Manager *m, const UcsDecision *d) {
                 ucs_text_appendf(&sentences, "%s%s", i > 0 ? "; " : "", d->reports[i].sentence);
         }
         f.blocked_by = names.data;
-        f.window = d->window.start_usec > 0 ? ucs_format_utc(when, d->window.start_usec) : NULL;
+        f.window = d->window.start_usec == 0          ? NULL :
+                   d->window.end_usec == UINT64_MAX ? "always" :
+                                                      ucs_format_utc(when, d->window.start_usec);
         if (d->candidate)
                 log_event(LOG_INFO, UCS_MESSAGE_DEFERRED, &f, "Update to 0x%x waits: %s", d->candidate->update.revision, sentences.data);
         else

@@ -141,12 +141,12 @@ bool ucs_gate_load(const UcsCase *c, UcsBlockerReport *r) {
                          (t->quiet_since_boottime_usec + c->config->quiet_usec - c->world->boottime_usec);
                 return ucs_gate_say(r, clears, "The machine must stay below the threshold for %s (QuietSec=)", span);
         }
-        if (!t->last.valid)
-                return ucs_gate_say(r, 0, "The load has not been watched for %s yet (QuietSec=); it is once nothing else blocks", span);
-        if (t->last.value_ppm >= c->config->threshold_ppm)
+        if (t->last.valid && t->last.value_ppm >= c->config->threshold_ppm)
                 return ucs_gate_say(r, 0, "The load by %s is %.1f%%, not below %.1f%% (Threshold=)",
                                     ucs_load_metric_to_string(t->last.metric), t->last.value_ppm / 1e4,
                                     c->config->threshold_ppm / 1e4);
-        return ucs_gate_say(r, 0, "Guests take %.1f%% of the CPU time, not below %.1f%% (GuestThreshold=)", t->last.guest_ppm / 1e4,
-                            c->config->guest_threshold_ppm / 1e4);
+        if (t->last.valid && t->last.guest_ppm != UINT32_MAX && t->last.guest_ppm >= c->config->guest_threshold_ppm)
+                return ucs_gate_say(r, 0, "Guests take %.1f%% of the CPU time, not below %.1f%% (GuestThreshold=)",
+                                    t->last.guest_ppm / 1e4, c->config->guest_threshold_ppm / 1e4);
+        return ucs_gate_say(r, 0, "The load has not been watched for %s yet (QuietSec=); it is once nothing else blocks", span);
 }
