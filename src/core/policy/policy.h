@@ -10,7 +10,10 @@
 #include "core/policy/blocker.h"
 #include "core/policy/candidate.h"
 #include "core/policy/config.h"
+#include "core/policy/health.h"
+#include "core/policy/kernel.h"
 #include "core/policy/result.h"
+#include "core/policy/rules.h"
 
 /* D-Bus: State. */
 typedef enum UcsLife {
@@ -39,6 +42,7 @@ typedef struct UcsRejection {
         UcsResult result;
         uint64_t when_usec;
         uint64_t until_usec; /* `busy`: when to try again; 0: until acknowledged */
+        bool suspect;        /* the machine went down, or misbehaved, with this file: suspect-crash instead of rejected */
 } UcsRejection;
 
 #define UCS_REJECTIONS_MAX 64
@@ -59,6 +63,10 @@ typedef struct UcsWorld {
         uint64_t spread_seed;
         UcsForecast forecast;
         const char *config_error; /* NULL: the configuration is right */
+        const UcsKernel *kernel;  /* these four may be NULL: nothing is known */
+        const UcsHealth *health;
+        const UcsRuleSet *rules;
+        const UcsHost *host;
         bool applying;            /* a load is under way */
 } UcsWorld;
 

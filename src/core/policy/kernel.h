@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/* The kernel as far as a load depends on it: how it answers, what it insists on, which files it can read. Recognised by what it offers, not by
+ * its version: vendors carry backports. os/kernel fills it. */
+
+#include <errno.h>
+
+#include "base/macro.h"
+
+typedef enum UcsKernelGeneration {
+        UCS_KERNEL_UNKNOWN,
+        UCS_KERNEL_OLD,    /* to 6.6: EINVAL with any CPU offline, success when there is nothing to do */
+        UCS_KERNEL_MODERN, /* 6.7 on: EBUSY for offline primaries, ENOENT when there is nothing usable, minimum revisions */
+        _UCS_KERNEL_MAX,
+        _UCS_KERNEL_INVALID = -EINVAL,
+} UcsKernelGeneration;
+
+const char *ucs_kernel_generation_to_string(UcsKernelGeneration g);
+UcsKernelGeneration ucs_kernel_generation_from_string(const char *s);
+
+typedef struct UcsKernel {
+        UcsKernelGeneration generation;
+        char release[72];    /* proc/sys/kernel/osrelease */
+        bool force_minrev;   /* only updates with a met minimum revision are loaded; AMD's never */
+        bool digest_check;   /* AMD: EntrySign digests are checked (not microcode.amd_sha_check=off) */
+        bool loader_off;     /* dis_ucode_ldr */
+        bool llc_known;      /* the next is */
+        uint64_t llc_per_core; /* last-level cache per core, bytes: BDX90 */
+} UcsKernel;
