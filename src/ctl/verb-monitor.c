@@ -24,11 +24,47 @@ static const struct {
         { CTL_STALL, ctl_stall_fields },
 };
 
+static bool is_composite(const json_object *v) {
+        return json_object_is_type(v, json_type_array) && json_object_array_length(v) > 0 &&
+               json_object_is_type(json_object_array_get_idx(v, 0), json_type_object);
+}
+
+static char *value_text(UcsCtl *ctl, const CtlField *f, const json_object *v);
+
+/* "window Outside … -; load …": elements and their members, in their order. */
+static char *array_text(UcsCtl *ctl, const CtlField *f, const json_object *array) {
+        _cleanup_text_ UcsText t = {};
+        char *s;
+
+        for (size_t i = 0; i < json_object_array_length(array); i++) {
+                json_object *element = json_object_array_get_idx(array, i);
+                const CtlField *member = f ? f->members : NULL;
+
+                if (i > 0)
+                        ucs_text_append(&t, is_composite(array) ? "; " : ", ");
+                if (!json_object_is_type(element, json_type_object)) {
+                        ucs_text_append(&t, json_object_get_string(element) ?: "none");
+                        continue;
+                }
+                json_object_object_foreach(element, name, value) {
+                        bool known = member && member->json && streq(member->json, name);
+                        _cleanup_free_ char *text =
+                                value ? value_text(ctl, known ? member : NULL, value) : NULL;
+
+                        ucs_text_appendf(&t, "%s%s", t.length > 0 && t.data[t.length - 1] != ' ' ? " " : "",
+                                         text ?: "-");
+                        if (known)
+                                member++;
+                }
+        }
+        if (t.length == 0)
+                ucs_text_append(&t, "none");
+        return ucs_text_take(&t, &s, NULL) < 0 ? NULL : s;
+}
+
 /* A moment and a stall are for people; everything else as it is in JSON. */
 static char *value_text(UcsCtl *ctl, const CtlField *f, const json_object *v) {
         char when[CTL_TIME_MAX], span[UCS_TIMESPAN_MAX];
-        _cleanup_text_ UcsText t = {};
-        char *s;
 
         if (!v)
                 return strdup("none");
@@ -39,19 +75,9 @@ static char *value_text(UcsCtl *ctl, const CtlField *f, const json_object *v) {
                 return strdup(ucs_format_stall(span, json_object_get_uint64(v)));
         if (json_object_is_type(v, json_type_boolean))
                 return strdup(json_object_get_boolean(v) ? "yes" : "no");
-        if (json_object_is_type(v, json_type_string))
-                return strdup(json_object_get_string((json_object *) v));
-        if (json_object_is_type(v, json_type_array) &&
-            (json_object_array_length(v) == 0 ||
-             json_object_is_type(json_object_array_get_idx(v, 0), json_type_string))) {
-                for (size_t i = 0; i < json_object_array_length(v); i++)
-                        ucs_text_appendf(&t, "%s%s", i > 0 ? ", " : "",
-                                         json_object_get_string(json_object_array_get_idx(v, i)) ?: "");
-                if (t.length == 0)
-                        ucs_text_append(&t, "none");
-                return ucs_text_take(&t, &s, NULL) < 0 ? NULL : s;
-        }
-        return strdup(json_object_to_json_string_ext((json_object *) v, JSON_C_TO_STRING_NOSLASHESCAPE));
+        if (json_object_is_type(v, json_type_array))
+                return array_text(ctl, f, v);
+        return strdup(json_object_get_string((json_object *) v) ?: "");
 }
 
 static void line_text(UcsCtl *ctl, const char *what) {
@@ -92,7 +118,11 @@ static void tell_property(UcsCtl *ctl, const CtlField *fields, const char *name,
                 f++;
         was = value_text(ctl, f->json ? f : NULL, before);
         is = value_text(ctl, f->json ? f : NULL, after);
-        if (was && is && asprintf(&what, "%s: %s %s %s", name, was, ctl_arrow(ctl), is) < 0)
+        /* of what has members the new value is long enough */
+        if (was && is &&
+            (is_composite(before) || is_composite(after)
+                     ? asprintf(&what, "%s: %s", name, is)
+                     : asprintf(&what, "%s: %s %s %s", name, was, ctl_arrow(ctl), is)) < 0)
                 what = NULL;
         line_text(ctl, what ?: "out of memory");
 }

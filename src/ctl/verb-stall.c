@@ -26,7 +26,7 @@ static void row_stall(CtlScreen *s, const char *label, const json_object *o, con
         char text[CTL_STALL_MAX];
         uint64_t v = figure(o, key);
 
-        if (v == UCS_UNKNOWN)
+        if (v == UCS_UNKNOWN || v == 0)
                 return;
         ctl_row(s, label);
         ctl_put(s, CTL_NORMAL, "%s", ctl_format_stall(text, v, hz));

@@ -12,6 +12,11 @@ def a_line_a_change():
     with fake(current()) as f:
         s = Started("monitor")
         contains(s.read("state"), "state: current, 0x0200003a runs, on disk: none")
+        f.run({"set": {"Blockers": [["window", "Outside", 1800000000 * 10**6], ["load", "Not quiet", 0]], "Groups": [[1, 2, 3, 4, 0]]}})
+        s.read("groups: 0x00000001 0x00000002 3 0x00000004 -$")
+        contains("\n".join(s.lines), "blockers: window Outside Fri 2027-01-15 08:00:00 UTC; load Not quiet -")
+        f.run({"set": {"Blockers": []}})
+        s.read("blockers: none$")
         f.run({"set": {"State": "pending", "CandidateRevision": NEW, "CandidatePath": "/lib/firmware/x", "BlockedBy": ["window"], "PendingSinceUSec": NOW}},
               {"signal": ["CandidateFound", [NEW, "/lib/firmware/x"]]})
         s.read("candidate_found revision=0x0200005e path=/lib/firmware/x")

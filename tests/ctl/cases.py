@@ -4,6 +4,7 @@
 import case_apply  # noqa: F401
 import case_args  # noqa: F401
 import case_errors  # noqa: F401
+import case_files  # noqa: F401
 import case_lists  # noqa: F401
 import case_monitor  # noqa: F401
 import case_status  # noqa: F401
