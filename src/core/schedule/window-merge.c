@@ -17,6 +17,9 @@
 /* Steps for one edge. Windows of a few seconds that fill each other's gaps could ask for more. */
 #define STEPS_MAX 100000U
 
+/* Days that are walked at once: about the horizon. */
+#define DAYS_MAX 7400U
+
 /* Calendars end with 2199: until then a calendar for every day has its starts. 2199-12-30T00:00:00Z, whatever the zone. */
 #define CALENDAR_END_SEC (INT64_C(84004) * SEC_PER_DAY)
 
@@ -25,6 +28,7 @@ typedef struct Source {
         const UcsCalendar *calendar;
         const UcsZone *zone;
         uint64_t length_usec;
+        uint64_t earliest_usec, latest_usec; /* edges beyond are far enough */
         unsigned *steps;
 } Source;
 
@@ -89,9 +93,10 @@ static uint64_t skip_forward(const Source *s, uint64_t start_usec) {
         if (run.every_day)
                 last_sec = CALENDAR_END_SEC;
         else {
-                while (ucs_calendar_day_from(s->calendar, run.day + 1, &next) &&
-                       days_touch(s, &run, run.day, next) &&
-                       next * SEC_PER_DAY + s->calendar->last_sec - run.span.offset_sec < run.span.until_sec)
+                for (unsigned n = 0; n < DAYS_MAX && ucs_calendar_day_from(s->calendar, run.day + 1, &next) &&
+                     days_touch(s, &run, run.day, next) &&
+                     next * SEC_PER_DAY + s->calendar->last_sec - run.span.offset_sec < run.span.until_sec;
+                     n++)
                         run.day = next;
                 last_sec = run.day * SEC_PER_DAY + s->calendar->last_sec - run.span.offset_sec;
         }
@@ -117,9 +122,10 @@ static uint64_t skip_backward(const Source *s, uint64_t start_usec) {
 
         first_sec = run.span.from_sec;
         if (!run.every_day) {
-                while (ucs_calendar_day_until(s->calendar, run.day - 1, &previous) &&
-                       days_touch(s, &run, previous, run.day) &&
-                       previous * SEC_PER_DAY + s->calendar->first_sec - run.span.offset_sec >= run.span.from_sec)
+                for (unsigned n = 0; n < DAYS_MAX && ucs_calendar_day_until(s->calendar, run.day - 1, &previous) &&
+                     days_touch(s, &run, previous, run.day) &&
+                     previous * SEC_PER_DAY + s->calendar->first_sec - run.span.offset_sec >= run.span.from_sec;
+                     n++)
                         run.day = previous;
                 first_sec = MAX(first_sec, run.day * SEC_PER_DAY + s->calendar->first_sec - run.span.offset_sec);
         }
@@ -140,7 +146,8 @@ static bool grow_end(const Source *s, uint64_t *end_usec) {
         do {
                 start = skip_forward(s, start);
                 *end_usec = MAX(*end_usec, start + s->length_usec);
-        } while (*s->steps < STEPS_MAX && source_next(s, start, &start) >= 0 && start <= *end_usec);
+        } while (*end_usec < s->latest_usec && *s->steps < STEPS_MAX && source_next(s, start, &start) >= 0 &&
+                 start <= *end_usec);
         return true;
 }
 
@@ -158,7 +165,6 @@ static bool grow_start(const Source *s, uint64_t *start_usec) {
 /* Let all windows of a list move one edge, round and round, until none can, or it is as far away as anybody asks. */
 static void grow(const UcsWindowList *l, const UcsZone *zone, bool (*move)(const Source *s, uint64_t *edge_usec),
                  uint64_t at_usec, uint64_t *edge_usec) {
-        uint64_t earliest = minus(at_usec, UCS_WINDOW_HORIZON_USEC), latest = horizon_after(at_usec);
         unsigned steps = 0;
         bool moved;
 
@@ -166,11 +172,19 @@ static void grow(const UcsWindowList *l, const UcsZone *zone, bool (*move)(const
                 moved = false;
                 for (size_t i = 0; i < l->n && steps < STEPS_MAX; i++) {
                         const UcsCalendar *calendar = ucs_window_calendar(l->windows[i]);
-                        Source s = { calendar, calendar->zone ?: zone, ucs_window_length_usec(l->windows[i]), &steps };
+                        Source s = {
+                                .calendar = calendar,
+                                .zone = calendar->zone ?: zone,
+                                .length_usec = ucs_window_length_usec(l->windows[i]),
+                                .earliest_usec = minus(at_usec, UCS_WINDOW_HORIZON_USEC),
+                                .latest_usec = horizon_after(at_usec),
+                                .steps = &steps,
+                        };
 
-                        moved |= move(&s, edge_usec);
+                        if (*edge_usec > s.earliest_usec && *edge_usec < s.latest_usec)
+                                moved |= move(&s, edge_usec);
                 }
-        } while (moved && *edge_usec < latest && *edge_usec > earliest);
+        } while (moved);
 }
 
 int ucs_window_list_next(const UcsWindowList *l, const UcsZone *zone, uint64_t at_usec, UcsInterval *ret) {
@@ -189,9 +203,10 @@ int ucs_window_list_next(const UcsWindowList *l, const UcsZone *zone, uint64_t a
         }
         if (open.end_usec > 0)
                 grow(l, zone, grow_start, at_usec, &open.start_usec);
-        else if (coming.end_usec > 0)
+        else if (coming.end_usec > 0) {
                 open = coming; /* no window before it touches it: such a one would hold `at_usec` */
-        else
+                at_usec = coming.start_usec;
+        } else
                 return -ENOENT;
 
         grow(l, zone, grow_end, at_usec, &open.end_usec);

@@ -37,7 +37,7 @@ uint64_t ucs_window_length_usec(const UcsWindow *w);
 int ucs_window_list_add(UcsWindowList *l, UcsWindow *w);
 void ucs_window_list_done(UcsWindowList *l);
 
-/* How far an interval is followed: 20 years. */
+/* How far an interval is followed, from `at_usec` or from its later start: 20 years. */
 #define UCS_WINDOW_HORIZON_USEC (20 * UCS_WINDOW_LENGTH_MAX_USEC)
 
 /* The merged interval that holds `at_usec`, else the first after it; end_usec = UINT64_MAX where the windows of a list leave no gap

@@ -156,6 +156,7 @@ static const struct {
         { "two zones", "Asia/Kolkata", { "02:00 UTC for 1h", "08:30 for 1h" }, "2026-01-01T00:00:00Z", "2026-01-01T02:00:00Z", "2026-01-01T04:00:00Z" },
         { "the list's zone", "Asia/Kolkata", { "02:00 for 1h" }, "2026-01-01T00:00:00Z", "2026-01-01T20:30:00Z", "2026-01-01T21:30:00Z" },
 
+        { "far away", "", { "2060-01-01 for 1h", "2060-01-01 01:00 for 1h" }, "2026-01-01T00:00:00Z", "2060-01-01T00:00:00Z", "2060-01-01T02:00:00Z" },
         { "near the epoch", "", { "daily for 24h" }, "1970-01-01T12:00:00Z", "1970-01-02T00:00:00Z", EVER },
         { "the end of calendars", "", { "2199-12-25 for 1h" }, "2199-01-01T00:00:00Z", "2199-12-25T00:00:00Z", "2199-12-25T01:00:00Z" },
         { "long behind it", "", { "hourly for 1h" }, "2300-01-01T00:00:00Z", NULL, NULL },
@@ -177,7 +178,7 @@ ucs_test(window, next) {
                 }
                 cr_expect(r == 0, "%s: %d", next_table[i].name, r);
                 cr_expect((streq(next_table[i].start, LONG) ?
-                                   got.start_usec < at - UCS_WINDOW_HORIZON_USEC :
+                                   got.start_usec <= at - UCS_WINDOW_HORIZON_USEC :
                                    got.start_usec == (uint64_t) utc(next_table[i].start) * USEC_PER_SEC) &&
                                   got.end_usec == (streq(next_table[i].end, EVER) ? UINT64_MAX :
                                                                                     (uint64_t) utc(next_table[i].end) * USEC_PER_SEC),
