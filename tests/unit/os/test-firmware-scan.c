@@ -95,6 +95,19 @@ ucs_test(firmware, scan_intel, IN_ROOT) {
         }
 }
 
+/* A file of the other vendor under the right name: no kernel takes it. */
+ucs_test(firmware, scan_other_vendor, IN_ROOT) {
+        UcsGroup groups[] = { { .signature = 0xa20f10, .lowest_revision = 0x0a201016 } };
+        UcsMachine m = { .vendor = UCS_VENDOR_AMD, .groups = groups, .n_groups = 1 };
+        _cleanup_(ucs_scan_freep) UcsScan *s = NULL;
+
+        intel_put(LIB "/amd-ucode/microcode_amd_fam19h.bin", &fixture_b);
+        cr_assert_eq(ucs_firmware_scan(tmproot, dirs, &m, &s), 0);
+        cr_expect_eq(s->candidates[0].finding, UCS_FOUND_BAD);
+        expect_error(&s->candidates[0].error,
+                     LIB "/amd-ucode/microcode_amd_fam19h.bin: this is a file of intel, expected one of amd");
+}
+
 /* A CPU that only the extended signature table names (06-8f-07). */
 ucs_test(firmware, scan_extended_signature, IN_ROOT) {
         UcsGroup groups[] = { { .signature = 0x806f7, .platform_mask = 1, .lowest_revision = 0x100 } };

@@ -30,6 +30,7 @@ ucs_test(root, reads, IN_ROOT) {
                 { "/etc/loop", 100, -ELOOP, "cannot open /etc/loop: Too many levels of symbolic links" },
                 { "/etc/dangling", 100, -ENOENT, "cannot open /etc/dangling: No such file or directory" },
                 { "/etc/none", 100, -ENOENT, "cannot open /etc/none: No such file or directory" },
+                { "etc/none", 100, -ENOENT, "cannot open /etc/none: No such file or directory" },
                 { "/etc/plain/x", 100, -ENOTDIR, "cannot open /etc/plain/x: Not a directory" },
                 { "/etc", 100, -EISDIR, "/etc is a directory, expected a regular file" },
                 { "/", 100, -EISDIR, "/ is a directory, expected a regular file" },
