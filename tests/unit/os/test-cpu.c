@@ -135,6 +135,45 @@ cpu_test(remembers_cores) {
         cr_assert_eq(ucs_cpu_refresh(r, m, &e), 1);
         expect_set("offline siblings", &m->offline_siblings, "2-3");
         expect_set("offline first threads", &m->offline_primaries, "");
+
+        /* seen alone, a sibling stays one */
+        tree_topology(3, 0, 0, "3");
+        tree_printf(TREE_CPU "/online", "1-3\n");
+        cr_assert_eq(ucs_cpu_refresh(r, m, &e), 1);
+        tree_printf(TREE_CPU "/online", "1\n");
+        cr_assert_eq(ucs_cpu_refresh(r, m, &e), 1);
+        expect_set("offline siblings", &m->offline_siblings, "2-3");
+        expect_set("offline first threads", &m->offline_primaries, "0");
+}
+
+/* A CPU that was away between two looks at the mask may be another one. */
+cpu_test(reads_the_platform_again) {
+        _cleanup_(ucs_cpu_reader_freep) UcsCpuReader *r = NULL;
+        _cleanup_(ucs_machine_freep) UcsMachine *m = NULL;
+        struct rlimit before, few;
+        UcsError e = {};
+
+        tree_machine(4, 0x10);
+        cr_assert_eq(getrlimit(RLIMIT_NOFILE, &before), 0);
+        few = (struct rlimit){ .rlim_cur = 100, .rlim_max = before.rlim_max }; /* keep none: a plain file does not die under a descriptor */
+        cr_assert_eq(setrlimit(RLIMIT_NOFILE, &few), 0);
+        r = reader_new();
+        cr_assert_eq(ucs_cpu_read_machine(r, &m, &e), 0, "%s", e.text);
+        tree_printf(TREE_CPU "/cpu1/microcode/processor_flags", "0x2\n");
+        cr_expect_eq(ucs_cpu_refresh(r, m, &e), 0);
+        cr_expect_eq(m->cpus[1].platform_mask, 1, "read once while the CPU is there");
+
+        tmproot_unlink(TREE_CPU "/cpu1/microcode/version");
+        cr_expect_eq(ucs_cpu_refresh(r, m, &e), 0);
+        expect_error(&e, "/sys/devices/system/cpu/cpu1/microcode/version of CPU 1 is missing");
+        cr_expect_eq(m->cpus[1].revision, 0);
+        cr_expect_eq(m->cpus[1].platform_mask, 1, "what is not known to have changed stays");
+
+        tree_microcode(1, 0x10, 2);
+        cr_expect_eq(ucs_cpu_refresh(r, m, &e), 0);
+        cr_expect_eq(m->cpus[1].platform_mask, 2);
+        cr_expect_eq(m->n_groups, 2);
+        cr_assert_eq(setrlimit(RLIMIT_NOFILE, &before), 0);
 }
 
 /* One CPU's bad file: that figure is unknown, one sentence names file and CPU, all others are read. */

@@ -37,6 +37,8 @@ witness_test(finds_stoppers) {
         tree_printf("proc/14/comm", "migration/0\n"); /* gone before its stat was read */
         tree_printf("proc/15/comm", "migration/0\n");
         tree_printf("proc/15/stat", "15 migration/0\n");
+        tree_printf("proc/16/comm", "migration/2\n"); /* renamed itself between the two */
+        tree_printf("proc/16/stat", "16 (x) S 2 0 0 0 -1 69238848) S 1 0 0 0 -1 4194304 0 0 0\n");
         tree_printf("proc/self/comm", "migration/0\n");
         tree_printf("proc/-3/comm", "migration/0\n");
         tree_printf("proc/0/comm", "migration/0\n");

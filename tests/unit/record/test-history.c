@@ -138,6 +138,8 @@ ucs_test(history, round_trip) {
                 add_any(&before, any() % 8, 64);
                 cr_assert_eq(ucs_history_format(&before, &text, &size), 0);
                 cr_assert_eq(strlen(text), size);
+                for (size_t i = 0; i < size; i++)
+                        cr_assert((text[i] == '\n' || (unsigned char) text[i] >= ' ') && text[i] != 0x7f, "byte 0x%02x", text[i]);
                 cr_assert_eq(ucs_history_parse(text, size, &after, &e), 0, "seed %ju: %s", (uintmax_t) this, e.text);
                 expect_same(&before, &after);
                 seed = this;
