@@ -144,7 +144,7 @@ int ucs_load_parse_stat(const char *text, UcsLoadReading *r, UcsError *e) {
 }
 
 int ucs_load_parse_loadavg(const char *text, unsigned n_cpus, UcsLoadReading *r, UcsError *e) {
-        uint64_t averages[3];
+        uint64_t averages[3], ppm;
         const char *p = text;
         char word[WORD_MAX];
 
@@ -156,8 +156,9 @@ int ucs_load_parse_loadavg(const char *text, unsigned n_cpus, UcsLoadReading *r,
         if (next_word(&p, word) <= 0 || !strchr(word, '/'))
                 return ucs_error_set(e, -EBADMSG, "word 4 of /proc/loadavg is no number of tasks such as 1/80");
 
+        if (__builtin_mul_overflow(averages[0], PPM / 100, &ppm))
+                ppm = UINT64_MAX;
         r->have_loadavg = true;
-        r->loadavg_ppm = (uint32_t) MIN((unsigned __int128) averages[0] * (PPM / 100) / n_cpus,
-                                        (unsigned __int128) UINT32_MAX);
+        r->loadavg_ppm = (uint32_t) MIN(ppm / n_cpus, (uint64_t) UINT32_MAX);
         return 0;
 }

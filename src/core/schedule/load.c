@@ -43,7 +43,11 @@ static bool share_ppm(uint64_t part_before, uint64_t part_after, uint64_t whole_
                 return false;
         whole = whole_after - whole_before;
         part = MIN(part_after - part_before, whole);
-        *ret = (uint32_t) ((unsigned __int128) part * PPM / whole);
+        while (part > UINT64_MAX / PPM) { /* a ratio of such counters has digits to spare */
+                part >>= 1;
+                whole >>= 1;
+        }
+        *ret = (uint32_t) (part * PPM / whole);
         return true;
 }
 
