@@ -101,6 +101,15 @@ def test_docs(tmp):
         for target in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", path.read_text()):
             check(f"{path.name}: link to {target}", (path.parent / target).exists())
 
+    # pages that comments send the reader to
+    named = {}
+    for path in sorted([*(TOP / "src").rglob("*.[ch]"), *(TOP / "tools").iterdir(), *(TOP / "tests").rglob("*.[chp]*")]):
+        if path.is_file() and "__pycache__" not in path.parts:
+            for target in re.findall(r"\bdocs/[\w.-]+\.(?:md|scd)", path.read_text(encoding="utf-8", errors="replace")):
+                named.setdefault(target, path.relative_to(TOP))
+    for target, path in named.items():
+        check(f"{path}: sends the reader to {target}", (TOP / target).exists())
+
     if not have("scdoc"):
         return
     for page in sorted((TOP / "docs/man").glob("*.scd")):
