@@ -10,8 +10,7 @@ from silence import watch
 
 @case
 def idle(m):
-    m.next_update()
-    m.until("State", "current")
+    m.update()
     watch(m, 20)
 
 

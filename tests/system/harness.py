@@ -40,7 +40,9 @@ def prepare(m):
     m.run("systemctl", "daemon-reload")
     m.run("systemctl", "reset-failed", UNIT, check=False)
     m.run("systemctl", "enable", "--quiet", UNIT)
-    m.run("systemctl", "restart", UNIT)
+    m.run("systemctl", "stop", UNIT)
+    m.settle()
+    m.run("systemctl", "start", UNIT)
     m.until("State", "current")
 
 
@@ -51,6 +53,7 @@ def run(m, names, log=sys.stdout):
         if names and function.__name__ not in names:
             continue
         title = function.__name__
+        after = m.cursor()
         try:
             prepare(m)
             function(m)
@@ -62,7 +65,7 @@ def run(m, names, log=sys.stdout):
             print(f"FAIL {title}: {e}", file=log)
             if not isinstance(e, Failed):
                 traceback.print_exc(file=log)
-            print("".join("     | " + line + "\n" for line in m.tail().splitlines()), end="", file=log, flush=True)
+            print("".join(f"     | {line}\n" for line in m.story(after)[-40:]), end="", file=log, flush=True)
         else:
             counts[0] += 1
             print(f"ok   {title}", file=log, flush=True)
