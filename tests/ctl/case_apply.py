@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """apply, cancel, acknowledge: flags, the end of a request by each result, waiting, interruption, a daemon that leaves, and signals of others."""
 
-from harness import Started, case, check, contains, ctl, equal, error, fake, lacks
+from harness import Started, case, check, contains, ctl, equal, error, fake, lacks, private_bus
 from scenarios import BLOCKERS, NEW, NOW, OLD, HOUR, UNKNOWN, current, pending
 
 
@@ -80,6 +80,20 @@ def a_signal_of_someone_else_does_not():
 
 
 @case
+def nor_does_the_news_that_the_daemon_left():
+    lie = {"forge": ["NameOwnerChanged", ["org.ucodesync1", ":1.1", ""]]}
+    with fake(pending(script={"Apply": [{"sleep": 100}, lie, {"sleep": 100}, applied("success")]})):
+        equal(ctl("apply", "--wait").code, 0)
+
+
+@case
+def a_daemon_that_the_call_starts_is_waited_for():
+    for _ in range(3):
+        with private_bus(activate=pending(script={"Apply": [applied("success"), {"sleep": 1000}, {"exit": True}]})):
+            equal(ctl("apply", "--wait", "--json=short").code, 0)
+
+
+@case
 def what_it_waits_for_is_said_once():
     scenario = pending(manager={"Blockers": [*BLOCKERS, ["manual", "Automatic=no", 0], ["hold", "held by the storage team", 0]]})
     scenario["script"] = {"Apply": [{"sleep": 100}, {"set": {"Blockers": [BLOCKERS[0]], "RunningRevision": OLD}}, {"set": {"Blockers": [BLOCKERS[0]]}},
@@ -125,7 +139,6 @@ def the_daemon_leaves_while_one_waits():
 
 @case
 def the_bus_leaves_while_one_waits():
-    from harness import private_bus
     with private_bus() as bus, fake(pending()):
         s = Started("apply", "--wait")
         s.read("Waiting")

@@ -27,6 +27,7 @@ from gi.repository import GLib
 NAME, PATH = "org.ucodesync1", "/org/ucodesync1"
 PROPERTIES = "org.freedesktop.DBus.Properties"
 LOG_PATH, LOG_INTERFACE = "/org/freedesktop/LogControl1", "org.freedesktop.LogControl1"
+ADDRESS = os.environ.get("DBUS_STARTER_ADDRESS") or os.environ["DBUS_SYSTEM_BUS_ADDRESS"]
 XML = Path(__file__).resolve().parents[2] / "conf" / "org.ucodesync1.xml"
 
 BASIC = {"s": dbus.String, "u": dbus.UInt32, "t": dbus.UInt64, "b": dbus.Boolean, "d": dbus.Double, "i": dbus.Int32, "x": dbus.Int64}
@@ -57,14 +58,14 @@ class Fake:
         self.loop, self.scenario, self.log_level = loop, scenario, scenario.get("log_level", "info")
         self.interfaces = {i.name: i for i in map(Interface, ElementTree.parse(XML).getroot().findall("interface"))}
         self.manager, self.stall = self.interfaces[f"{NAME}.Manager"], self.interfaces[f"{NAME}.Stall"]
-        self.values = {}
+        self.values, self.client = {}, None
         for interface, key in ((self.manager, "manager"), (self.stall, "stall")):
             given = scenario.get(key, {})
             self.values[interface.name] = {n: given.get(n, default(t)) for n, t in interface.properties.items() if given.get(n, 0) is not None}
         for name, signature, value in scenario.get("extra", []):
             self.manager.properties[name] = signature
             self.values[self.manager.name][name] = value
-        self.bus = dbus.bus.BusConnection(os.environ["DBUS_SYSTEM_BUS_ADDRESS"])
+        self.bus = dbus.bus.BusConnection(ADDRESS)
         self.bus.add_message_filter(self.on_message)
         self.bus.request_name(NAME)
         self.run(scenario.get("script", {}).get("start", []))
@@ -81,6 +82,8 @@ class Fake:
         if not isinstance(m, dbus.lowlevel.MethodCallMessage):
             return dbus.lowlevel.HANDLER_RESULT_NOT_YET_HANDLED
         member = m.get_member()
+        if m.get_interface() != f"{NAME}.Fake":
+            self.client = m.get_sender()
         print(json.dumps({"call": member, "args": [json_value(a) for a in m.get_args_list()], "interactive": m.get_allow_interactive_authorization()
                           if hasattr(m, "get_allow_interactive_authorization") else None}), flush=True)
         reply = self.answer(m, m.get_interface(), member, m.get_args_list())
@@ -135,8 +138,9 @@ class Fake:
         if "signal" in step:
             self.signal(self.bus, *step["signal"])
         if "forge" in step:
-            other = dbus.bus.BusConnection(os.environ["DBUS_SYSTEM_BUS_ADDRESS"])
-            self.signal(other, *step["forge"])
+            other = dbus.bus.BusConnection(ADDRESS)
+            # to the client itself: what is sent so, no match rule holds back
+            self.signal(other, *step["forge"], destination=self.client)
             other.flush()
         if step.get("drop"):
             self.bus.release_name(NAME)
@@ -153,10 +157,18 @@ class Fake:
         m.append(interface.name, changed, dbus.Array([], signature="s"), signature="sa{sv}as")
         self.bus.send_message(m)
 
-    def signal(self, bus, name, args):
+    def signal(self, bus, name, args, destination=None):
+        if name == "NameOwnerChanged":
+            m = dbus.lowlevel.SignalMessage("/org/freedesktop/DBus", "org.freedesktop.DBus", name)
+            m.append(*args, signature="sss")
+            m.set_destination(destination)
+            bus.send_message(m)
+            return
         interface = self.manager if name in self.manager.signals else self.stall
         m = dbus.lowlevel.SignalMessage(PATH, interface.name, name)
         m.append(*args, signature=interface.signals[name])
+        if destination:
+            m.set_destination(destination)
         bus.send_message(m)
 
 

@@ -57,6 +57,7 @@ BUS_CONFIG = """<!DOCTYPE busconfig PUBLIC "-//freedesktop//DTD D-Bus Bus Config
 <busconfig>
   <type>system</type>
   <listen>unix:path={path}</listen>
+  <servicedir>{tmp}</servicedir>
   <auth>EXTERNAL</auth>
   <policy context="default">
     <allow user="*"/><allow own="*"/><allow send_type="method_call"/><allow send_type="signal"/>
@@ -68,11 +69,15 @@ BUS_CONFIG = """<!DOCTYPE busconfig PUBLIC "-//freedesktop//DTD D-Bus Bus Config
 
 
 @contextlib.contextmanager
-def private_bus():
-    """A dbus-daemon of our own. Its address is where ucodectl and the fake look."""
+def private_bus(activate=None):
+    """A dbus-daemon of our own. Its address is where ucodectl and the fake look. It starts the scenario `activate` when it is called."""
     tmp = Path(tempfile.mkdtemp(dir=state["tmp"]))
     config, path = tmp / "bus.conf", tmp / "bus"
-    config.write_text(BUS_CONFIG.format(path=path))
+    config.write_text(BUS_CONFIG.format(path=path, tmp=tmp))
+    if activate:
+        (tmp / "scenario.json").write_text(json.dumps(activate))
+        (tmp / "org.ucodesync1.service").write_text(
+            f"[D-BUS Service]\nName=org.ucodesync1\nExec=/usr/bin/python3 -B {HERE}/fake_daemon.py {tmp}/scenario.json\nUser=root\n")
     bus = subprocess.Popen(["dbus-daemon", f"--config-file={config}", "--nofork", "--print-address=1"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
     before, state["address"] = state["address"], bus.stdout.readline().strip()
     try:
