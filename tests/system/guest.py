@@ -24,6 +24,7 @@ import sys
 import tempfile
 import time
 
+PREFIX = "ucodesync-system-"
 HERE = os.path.dirname(os.path.abspath(__file__))
 PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
@@ -85,7 +86,11 @@ def wait_for(what, condition, timeout=15, every=0.05):
 class Guest:
     def __init__(self, keep=False):
         self.keep = keep
-        self.work = tempfile.mkdtemp(prefix="ucodesync-system-", dir=os.environ.get("TMPDIR", "/var/tmp"))
+        parent = os.environ.get("TMPDIR", "/var/tmp")
+        sweep(parent)
+        self.work = tempfile.mkdtemp(prefix=PREFIX, dir=parent)
+        self.alive_lock = open(os.path.join(self.work, "lock"), "w")
+        fcntl.flock(self.alive_lock, fcntl.LOCK_EX)
         self.root = os.path.join(self.work, "root")
         self.binds = []
         self.unshare = self.kmsg = self.cgroup = self.lock = None
@@ -229,11 +234,13 @@ class Guest:
             self.kmsg = None
         if self.lock:
             self.lock.close()
-        if self.keep:
-            print("kept:", self.work, file=sys.stderr)
-            return
         unmount_below(self.work)
-        shutil.rmtree(self.work, ignore_errors=True)
+        if self.keep:
+            os.unlink(os.path.join(self.work, "lock"))  # so that nobody sweeps it away
+            print("kept:", self.work, file=sys.stderr)
+        else:
+            shutil.rmtree(self.work, ignore_errors=True)
+        self.alive_lock.close()
 
     # ---- inside --------------------------------------------------------------------------------------------------------------
 
@@ -286,6 +293,20 @@ class Guest:
         """A line of the kernel, as journald reads it."""
         self.sequence += 1
         os.write(self.kmsg, f"{priority},{self.sequence},{time.monotonic_ns() // 1000},-;{text}\n".encode())
+
+
+def sweep(parent):
+    """Disks of guests whose starter was killed before it could remove them: nobody holds their lock. Mounts went with the namespace."""
+    for name in os.listdir(parent):
+        d = os.path.join(parent, name)
+        if not name.startswith(PREFIX):
+            continue
+        try:
+            with open(os.path.join(d, "lock"), "r+") as lock:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                shutil.rmtree(d, ignore_errors=True)
+        except OSError:
+            continue  # in use, or just being made
 
 
 def children(pid):

@@ -21,6 +21,7 @@ MANAGER, STALL = "org.ucodesync1.Manager", "org.ucodesync1.Stall"
 FIRMWARE = "/usr/lib/firmware/intel-ucode"
 CONFIG = "/etc/ucodesync/ucodesyncd.conf.d/50-test.conf"
 BASE_REVISION = 0x0200003A
+CPU = ["--signature=0x50654", "--mask=0x80"]  # what ucodesim is by itself
 
 # What of the simulated /proc the unit gets to see.
 PROC = ["cpuinfo", "stat", "loadavg", "uptime", "cmdline", "pressure/cpu", "sys/kernel/tainted"]
@@ -104,7 +105,7 @@ class Machine(Guest):
         d = self.path(FIRMWARE)
         os.makedirs(d, exist_ok=True)
         new = os.path.join(d, name + ".dpkg-new")
-        subprocess.run([self.tool("tests/fixtures/mkfixture"), "-o", new, "--signature=0x50654", "--mask=0x80",
+        subprocess.run([self.tool("tests/fixtures/mkfixture"), "-o", new, *CPU,
                         *(f"--{k.replace('_', '-')}={v}" for k, v in options.items())], check=True)
         os.chmod(new, 0o644)
         os.rename(new, os.path.join(d, name))
