@@ -9,6 +9,9 @@
 
 #include "base/timefmt.h"
 #include "core/policy/preflight.h"
+#include "core/record/intent.h"
+#include "core/record/symptom.h"
+#include "daemon/aftermath.h"
 #include "daemon/log.h"
 #include "daemon/manager.h"
 #include "daemon/message-ids.h"
@@ -19,10 +22,11 @@
 /* The kernel's own timeouts end a load within seconds; one that is still not back after this hangs in the kernel. */
 #define HANG_USEC (2 * USEC_PER_MINUTE)
 
+/* From the end of the write to reading the kernel's log. */
+#define LOG_SETTLE_USEC (300 * USEC_PER_MSEC)
+
 /* `busy` with no CPU to wait for and no window to come. */
 #define BUSY_RETRY_USEC USEC_PER_HOUR
-
-#define INTENT_NAME "intent"
 
 struct Apply {
         Manager *manager;
@@ -34,6 +38,8 @@ struct Apply {
         uint32_t old_revision;
         uint64_t begun_usec;
         int predicted;
+        Aftermath aftermath;
+        UcsReloadOutcome outcome; /* from the end of the thread to the end of the load */
 };
 
 Apply *apply_free(Apply *a) {
@@ -47,6 +53,8 @@ Apply *apply_free(Apply *a) {
         }
         sd_event_source_disable_unref(a->done);
         sd_event_source_disable_unref(a->hang);
+        ucs_stall_done(&a->outcome.stall);
+        aftermath_done(&a->aftermath);
         ucs_machine_free(a->before);
         free(a->candidate.path);
         free(a);
@@ -59,17 +67,21 @@ static void announce(Manager *m, bool active) {
 }
 
 static int intent_write(Manager *m, const Apply *a) {
+        UcsIntent i = { .signature = a->candidate.signature, .platform_mask = a->candidate.platform_mask, .from = a->old_revision,
+                        .to = a->candidate.update.revision, .when_usec = a->begun_usec, .id = a->request.id,
+                        .uid = a->request.id != 0 ? a->request.uid : UINT32_MAX, .path = a->candidate.path };
         _cleanup_free_ char *text = NULL;
-        char hex[UCS_DIGEST_HEX_MAX];
         UcsError e = {};
-        int n, r;
+        size_t size;
+        int r;
 
-        n = asprintf(&text, "ucodesync-intent 1\nboot %s\ndigest %s\nfrom 0x%08x\nto 0x%08x\nwhen %" PRIu64 "\nid %u\npath %s\nend\n", m->boot_id,
-                     ucs_digest_format(hex, a->candidate.digest), a->old_revision, a->candidate.update.revision, a->begun_usec, a->request.id,
-                     a->candidate.path);
-        if (n < 0)
-                return -ENOMEM;
-        r = ucs_state_write(m->root_fd, UCS_STATE_DIRECTORY, INTENT_NAME, text, (size_t) n, &e);
+        memcpy(i.boot_id, m->boot_id, sizeof(i.boot_id));
+        memcpy(i.digest, a->candidate.digest, sizeof(i.digest));
+        r = ucs_intent_format(&i, &text, &size);
+        if (r < 0)
+                (void) ucs_error_set(&e, r, "%s", strerror(-r));
+        else
+                r = ucs_state_write(m->root_fd, UCS_STATE_DIRECTORY, UCS_INTENT_NAME, text, size, &e);
         if (r < 0)
                 log_error("The intent cannot be put on disk: %s; without it a crash could not be recognised, nothing is loaded", e.text);
         return r;
@@ -165,6 +177,8 @@ static void record(Manager *m, const Apply *a, const UcsReloadOutcome *o, UcsRes
         memcpy(h.digest, a->candidate.digest, sizeof(h.digest));
         memcpy(h.boot_id, m->boot_id, sizeof(h.boot_id));
         h.path = strdup(a->candidate.path);
+        if (a->aftermath.note)
+                h.note = strdup(a->aftermath.note);
         if (result == UCS_RESULT_MIXED_REVISIONS)
                 (void) ucs_cpuset_format(laggards, &h.cpus);
         if (!h.path || ucs_history_add(&m->history, &h, budget) < 0) {
@@ -200,6 +214,10 @@ static void say_result(Manager *m, const Apply *a, const UcsReloadOutcome *o, Uc
                           a->candidate.path, ucs_result_to_string(result), o->open_errno ? "at open: " : "",
                           answer == 0 ? "success" : strerror(answer), ucs_result_advice(result));
 
+        if (a->aftermath.changed && *a->aftermath.changed)
+                log_event(LOG_WARNING, UCS_MESSAGE_FEATURES_CHANGED, &f, "CPU features changed with the load: %s; programs that looked before may fail", a->aftermath.changed);
+        if (a->aftermath.note)
+                log_line(LOG_WARNING, "After the load: %s", a->aftermath.note);
         if (result == UCS_RESULT_MIXED_REVISIONS && ucs_cpuset_format(laggards, &list) >= 0)
                 log_event(LOG_CRIT, UCS_MESSAGE_REVISIONS_MIXED, &f, "CPUs %s kept an older revision than 0x%x", list, a->candidate.update.revision);
         if (o->stall.stall_nsec != UCS_UNKNOWN && o->stall.stall_nsec > m->config->max_stall_nsec)
@@ -223,6 +241,7 @@ static void apply_end(Apply *a, UcsReloadOutcome *o) {
         uint32_t new_revision;
         UcsResult result;
 
+        aftermath_look(m, &a->aftermath);
         a->before = TAKE_PTR(m->machine);
         if (manager_observe_cpus(m, DEPTH_DETAILS) < 0 || !m->machine) {
                 log_error("Out of memory after the load");
@@ -233,6 +252,7 @@ static void apply_end(Apply *a, UcsReloadOutcome *o) {
                                                  .signature = a->candidate.signature,
                                                  .platform_mask = a->candidate.platform_mask,
                                                  .target_revision = a->candidate.update.revision,
+                                                 .digest_rejected = a->aftermath.symptoms & UCS_SYMPTOM_DIGEST,
                                                  .before = a->before,
                                                  .after = m->machine->n_cpus > 0 ? m->machine : NULL },
                                   &laggards);
@@ -241,8 +261,11 @@ static void apply_end(Apply *a, UcsReloadOutcome *o) {
         record(m, a, o, result, new_revision, &laggards);
         say_result(m, a, o, result, new_revision, &laggards);
         reject(m, a, result);
+        if (result == UCS_RESULT_SUCCESS || result == UCS_RESULT_MIXED_REVISIONS || result == UCS_RESULT_UNEXPECTED_REVISION)
+                probation_begin(m, a->candidate.digest, a->begun_usec);
+        recover_seen(m, true);
         manager_save_state(m);
-        (void) ucs_state_remove(m->root_fd, UCS_STATE_DIRECTORY, INTENT_NAME);
+        (void) ucs_state_remove(m->root_fd, UCS_STATE_DIRECTORY, UCS_INTENT_NAME);
 
         ucs_stall_done(&m->stall);
         m->stall = o->stall; /* with what it owns */
@@ -257,19 +280,30 @@ static void apply_end(Apply *a, UcsReloadOutcome *o) {
         manager_end_request(m, result, a->old_revision, new_revision, m->stall.stall_nsec);
 }
 
-static int on_done(sd_event_source *source, int fd, uint32_t revents, void *userdata) {
+static int on_settled(sd_event_source *source, uint64_t usec, void *userdata) {
         Apply *a = userdata;
         Manager *m = a->manager;
-        UcsReloadOutcome o = {};
 
-        ucs_reload_finish(TAKE_PTR(a->reload), &o);
-        apply_end(a, &o);
+        apply_end(a, &a->outcome);
         apply_free(a);
         if (m->exit_requested)
                 manager_exit(m);
         else
                 manager_evaluate(m, NULL);
         return 0;
+}
+
+static int on_done(sd_event_source *source, int fd, uint32_t revents, void *userdata) {
+        Apply *a = userdata;
+        int r;
+
+        ucs_reload_finish(TAKE_PTR(a->reload), &a->outcome);
+        a->done = sd_event_source_disable_unref(a->done);
+        a->hang = sd_event_source_disable_unref(a->hang);
+
+        /* what the kernel printed takes a moment on its way into the journal */
+        r = sd_event_add_time_relative(a->manager->event, &a->done, CLOCK_BOOTTIME, LOG_SETTLE_USEC, 1, on_settled, a);
+        return r < 0 ? on_settled(NULL, 0, a) : 0;
 }
 
 static int on_hang(sd_event_source *source, uint64_t usec, void *userdata) {
@@ -309,7 +343,7 @@ static int give_up(Manager *m, Apply *a, int error, const char *what) {
         log_error("%s: %s; it is tried again in an hour", what, strerror(-error));
         memcpy(x.digest, a->candidate.digest, sizeof(x.digest));
         ucs_state_reject(&m->state, &x);
-        (void) ucs_state_remove(m->root_fd, UCS_STATE_DIRECTORY, INTENT_NAME);
+        (void) ucs_state_remove(m->root_fd, UCS_STATE_DIRECTORY, UCS_INTENT_NAME);
         announce(m, false);
         manager_end_request(m, UCS_RESULT_CANCELLED, a->old_revision, a->old_revision, UCS_UNKNOWN);
         return error;
@@ -366,6 +400,7 @@ int apply_begin(Manager *m, const UcsDecision *d) {
         log_event(LOG_NOTICE, UCS_MESSAGE_APPLY_STARTED, &f, "Loading 0x%x from %s on %zu CPUs, which run 0x%x", a->candidate.update.revision,
                   a->candidate.path, m->machine->n_cpus, a->old_revision);
 
+        aftermath_mark(m, &a->aftermath);
         r = ucs_reload_start(m->root_fd, witness, &a->reload);
         if (r < 0)
                 return give_up(m, a, r, "The thread of the load cannot be started");

@@ -24,8 +24,10 @@
         X("CandidateDate", "s", candidate_date, false)                                                         \
         X("CandidateMinRevision", "u", candidate_min_revision, false)                                          \
         X("CandidateDigest", "s", candidate_digest, false)                                                     \
+        X("MitigationsNeedReboot", "b", mitigations_need_reboot, false)                                        \
         X("Overdue", "b", overdue, false)                                                                      \
         X("PendingSinceUSec", "t", pending_since_usec, false)                                                  \
+        X("ProbationUntilUSec", "t", probation_until_usec, false)                                              \
         X("LastApplyUSec", "t", last_apply_usec, false)                                                        \
         X("LastResult", "s", last_result, false)                                                               \
         X("LastOldRevision", "u", last_old_revision, false)                                                    \

@@ -15,7 +15,8 @@
 static void look_afresh(Manager *m) {
         if (m->apply)
                 return;
-        (void) manager_observe_cpus(m, DEPTH_WHOLE);
+        if (manager_observe_cpus(m, DEPTH_WHOLE) > 0)
+                recover_seen(m, false);
         if (manager_scan(m) < 0)
                 log_error("Out of memory while scanning the firmware directories");
         m->state.scanned_boottime_usec = m->firmware_changed_boottime_usec;

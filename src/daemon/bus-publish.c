@@ -57,6 +57,12 @@ static void fill_last(const Manager *m, Published *p) {
         p->last_result = ucs_result_to_string(h->result);
         p->last_old_revision = h->old_revision;
         p->last_new_revision = h->new_revision;
+
+        /* the kernel's and KVM's mitigations stay as they were at boot: any load of this boot, ours or not, leaves them behind */
+        for (size_t i = 0; i < m->history.n_entries && *m->boot_id; i++) {
+                h = &m->history.entries[i];
+                p->mitigations_need_reboot = p->mitigations_need_reboot || (streq(h->boot_id, m->boot_id) && h->new_revision != h->old_revision);
+        }
 }
 
 void published_fill(Manager *m, const UcsDecision *d, Published *ret) {
@@ -74,6 +80,7 @@ void published_fill(Manager *m, const UcsDecision *d, Published *ret) {
         fill_candidate(d, ret);
         fill_last(m, ret);
         ret->overdue = m->state.overdue;
+        ret->probation_until_usec = m->state.probation.until_usec;
         ret->pending_since_usec = m->state.pending_since_usec;
         ret->in_window = d->in_window;
         ret->load_quiet = d->load_quiet;

@@ -9,6 +9,7 @@
 #include <systemd/sd-id128.h>
 
 #include "base/timefmt.h"
+#include "daemon/kernel-log.h"
 #include "daemon/log.h"
 #include "daemon/manager.h"
 #include "daemon/message-ids.h"
@@ -37,6 +38,9 @@ int manager_new(sd_event *event, int root_fd, Manager **ret) {
         r = ucs_pressure_new(root_fd, &m->pressure);
         if (r < 0)
                 return r;
+        r = kernel_log_new(root_fd, &m->kernel_log);
+        if (r < 0)
+                return r;
         *ret = TAKE_PTR(m);
         return 0;
 }
@@ -52,6 +56,8 @@ Manager *manager_free(Manager *m) {
         ucs_machine_free(m->machine);
         ucs_scan_free(m->scan);
         ucs_pressure_free(m->pressure);
+        kernel_log_free(m->kernel_log);
+        sd_event_source_disable_unref(m->probation_timer);
         ucs_config_free(m->config);
         free(m->config_error);
         strv_free(m->search_path);
@@ -165,6 +171,9 @@ int manager_start(Manager *m) {
         r = manager_bus_setup(m);
         if (r < 0)
                 return r;
+        recover_intent(m);
+        probation_start(m);
+        recover_seen(m, false);
         manager_evaluate(m, NULL);
 
         log_event(LOG_INFO, UCS_MESSAGE_STARTED,
@@ -222,9 +231,11 @@ void manager_evaluate(Manager *m, const UcsLoadSample *load) {
         m->evaluating = true;
 
         /* while a load is under way the CPUs belong to it */
-        if (!m->apply && m->scan && manager_observe_cpus(m, DEPTH_REFRESH) > 0)
+        if (!m->apply && m->scan && manager_observe_cpus(m, DEPTH_REFRESH) > 0) {
+                recover_seen(m, false);
                 if (manager_scan(m) < 0)
                         log_error("Out of memory while scanning the firmware directories");
+        }
 
         for (unsigned round = 0; round < ROUNDS_MAX; round++) {
                 UcsDecision d;
@@ -258,5 +269,6 @@ void manager_exit(Manager *m) {
                 log_info("A load is under way; leaving when it has ended");
                 return;
         }
+        probation_stop(m);
         (void) sd_event_exit(m->event, 0);
 }

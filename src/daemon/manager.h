@@ -20,8 +20,12 @@
 #define UCS_MANAGER_INTERFACE "org.ucodesync1.Manager"
 #define UCS_STALL_INTERFACE "org.ucodesync1.Stall"
 #define UCS_STATE_DIRECTORY "var/lib/ucodesync"
+#define UCS_INTENT_NAME "intent"
 
 typedef struct Apply Apply;
+
+/* The kernel's log (kernel-log.h). */
+typedef struct KernelLog KernelLog;
 
 /* What was last published on the bus, so that only what changed is signalled (bus-publish.c). */
 typedef struct Published Published;
@@ -56,10 +60,11 @@ typedef struct Manager {
         uint32_t last_id;
         Apply *apply; /* the load that is under way */
         UcsStall stall; /* the last one */
+        KernelLog *kernel_log;
         Published *published;
         char *status; /* the last STATUS= */
 
-        sd_event_source *watch_source, *wake_realtime, *wake_boottime, *load_timer, *cpu_timer, *clock_source;
+        sd_event_source *watch_source, *wake_realtime, *wake_boottime, *load_timer, *cpu_timer, *clock_source, *probation_timer;
         bool evaluating, exit_requested, state_unwritable;
 } Manager;
 
@@ -106,6 +111,16 @@ const UcsLoadSample *manager_shown_load(Manager *m);
 void manager_load_state(Manager *m);
 void manager_save_state(Manager *m);
 void manager_save_history(Manager *m);
+
+/* recover.c: what a start finds of a life before. */
+void recover_intent(Manager *m);
+void recover_seen(Manager *m, bool ours); /* has a revision changed within this boot, and was it us? */
+
+/* probation.c: after a load. */
+void probation_begin(Manager *m, const uint8_t digest[static UCS_DIGEST_SIZE], uint64_t when_usec);
+void probation_start(Manager *m); /* the daemon starts */
+void probation_stop(Manager *m);  /* and is stopped in order */
+void probation_arm(Manager *m);
 
 /* apply.c: one load, from the decision to its end. */
 int apply_begin(Manager *m, const UcsDecision *d);

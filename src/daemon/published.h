@@ -30,6 +30,8 @@ struct Published {
         uint64_t pending_since_usec, last_apply_usec;
         const char *last_result;
         uint32_t last_old_revision, last_new_revision;
+        int mitigations_need_reboot;
+        uint64_t probation_until_usec;
 
         /* computed when read; signalled only while pending */
         int in_window, load_quiet;

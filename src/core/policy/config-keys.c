@@ -152,6 +152,7 @@ static int format_switch(const ConfigKey *k, const UcsConfig *c, size_t i, char 
 DEFINE_WORD_TYPE(require, UcsRequire, ucs_require);
 DEFINE_WORD_TYPE(metric, UcsLoadMetric, ucs_load_metric);
 DEFINE_WORD_TYPE(trust, UcsTrust, ucs_trust);
+DEFINE_WORD_TYPE(latency, UcsLatencyCritical, ucs_latency_critical);
 
 /* "write" is what is left when there is no witness, and nothing to ask for. */
 static int parse_witness(const ConfigKey *k, UcsConfig *c, const char *value, const UcsZoneSource *zones,
@@ -287,6 +288,9 @@ const ConfigKey ucs_config_keys[] = {
         { "Apply", "Trust", &type_trust, FIELD(trust), "minrev", 0, 0, "minrev, approved or any" },
         { "Apply", "MaxStallMSec", &type_msec, FIELD(max_stall_nsec), "100", NSEC_PER_MSEC,
           60 * NSEC_PER_SEC, "a whole number of milliseconds from 1 to 60000, without a unit" },
+        { "Apply", "LatencyCritical", &type_latency, FIELD(latency_critical), "block", 0, 0, "block or allow" },
+        { "Apply", "ProbationSec", &type_span, FIELD(probation_usec), "24h", 0, 30 * USEC_PER_DAY,
+          "a time span of up to 30d, such as 24h" },
         { "Stall", "Witness", &type_witness, FIELD(witness), "auto", 0, 0,
           "auto, schedstat, perf, kernel or none" },
         { "Firmware", "Path", &type_directories, FIELD(firmware_path), NULL, 0, 0,

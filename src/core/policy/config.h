@@ -23,10 +23,19 @@ typedef enum UcsTrust {
         _UCS_TRUST_INVALID = -EINVAL,
 } UcsTrust;
 
+typedef enum UcsLatencyCritical {
+        UCS_LATENCY_CRITICAL_BLOCK, /* "block" */
+        UCS_LATENCY_CRITICAL_ALLOW, /* "allow" */
+        _UCS_LATENCY_CRITICAL_MAX,
+        _UCS_LATENCY_CRITICAL_INVALID = -EINVAL,
+} UcsLatencyCritical;
+
 const char *ucs_require_to_string(UcsRequire v);
 UcsRequire ucs_require_from_string(const char *s);
 const char *ucs_trust_to_string(UcsTrust v);
 UcsTrust ucs_trust_from_string(const char *s);
+const char *ucs_latency_critical_to_string(UcsLatencyCritical v);
+UcsLatencyCritical ucs_latency_critical_from_string(const char *s);
 
 typedef struct UcsConfig {
         /* [Schedule] */
@@ -43,6 +52,8 @@ typedef struct UcsConfig {
         bool automatic;
         UcsTrust trust;
         uint64_t max_stall_nsec;
+        UcsLatencyCritical latency_critical;
+        uint64_t probation_usec;
         /* [Stall] */
         UcsWitnessKind witness; /* _UCS_WITNESS_INVALID: auto */
         /* [Firmware] */

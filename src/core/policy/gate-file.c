@@ -3,8 +3,10 @@
 /* The gates of the file and of those who vouch for it: manual, minrev, unapproved, refusal-predicted, rejected. */
 
 #include <stdio.h>
+#include <string.h>
 
 #include "core/policy/gate.h"
+#include "core/policy/preflight.h"
 
 bool ucs_gate_manual(const UcsCase *c, UcsBlockerReport *r) {
         if (c->config->automatic || c->world->request.id != 0)
@@ -48,22 +50,36 @@ bool ucs_gate_unapproved(const UcsCase *c, UcsBlockerReport *r) {
         return ucs_gate_say(r, 0, "No rule approves revision 0x%x (Trust=approved)", c->candidate->update.revision);
 }
 
+/* Also where the kernel would call it success and do nothing: no write is made in vain. CPUs that are offline have a gate of their own, which waits for
+ * them. */
 bool ucs_gate_refusal_predicted(const UcsCase *c, UcsBlockerReport *r) {
-        const UcsCandidate *k = c->candidate;
+        const UcsWorld *w = c->world;
+        UcsPreflight p;
 
-        if (k->error.code != 0)
-                return ucs_gate_say(r, 0, "The kernel would not accept the file as it is now: %.180s", k->error.text);
-        if (k->finding != UCS_FOUND_NEWER)
-                return ucs_gate_say(r, 0, "The kernel would find nothing newer than what runs");
-        return false;
+        if (w->machine->support != UCS_SUPPORT_LATE_LOAD)
+                return false;
+        ucs_preflight(w->machine, w->kernel, w->scan, &p);
+        if (p.loads || p.cpus)
+                return false;
+        if (p.error == 0)
+                return ucs_gate_say(r, 0, "The kernel would do nothing: %.220s", p.sentence);
+        return ucs_gate_say(r, 0, "The kernel would answer %s: %.220s", strerrorname_np(p.error), p.sentence);
 }
 
 bool ucs_gate_rejected(const UcsCase *c, UcsBlockerReport *r) {
         const UcsRejection *x = ucs_state_rejection(c->state, c->candidate->digest);
 
-        if (!x || (x->until_usec > 0 && c->world->realtime_usec >= x->until_usec))
+        if (!x || x->suspect || (x->until_usec > 0 && c->world->realtime_usec >= x->until_usec))
                 return false;
         return ucs_gate_say(r, x->until_usec, "This very file ended in '%s' here before; %s", ucs_result_to_string(x->result),
                             x->until_usec > 0 ? "it is tried again at the next window" :
                                                 "a new file, or 'ucodectl acknowledge', clears this");
+}
+
+bool ucs_gate_suspect_crash(const UcsCase *c, UcsBlockerReport *r) {
+        const UcsRejection *x = ucs_state_rejection(c->state, c->candidate->digest);
+
+        if (!x || !x->suspect)
+                return false;
+        return ucs_gate_say(r, 0, "The machine went down, or misbehaved, after a load of this very file; 'ucodectl acknowledge' clears this");
 }

@@ -36,12 +36,22 @@ bool ucs_gate_config_invalid(const UcsCase *c, UcsBlockerReport *r);
 bool ucs_gate_unsupported(const UcsCase *c, UcsBlockerReport *r);
 bool ucs_gate_cpus_offline(const UcsCase *c, UcsBlockerReport *r);
 
+/* gate-health.c */
+bool ucs_gate_unhealthy(const UcsCase *c, UcsBlockerReport *r);
+bool ucs_gate_latency_critical(const UcsCase *c, UcsBlockerReport *r);
+bool ucs_gate_just_booted(const UcsCase *c, UcsBlockerReport *r);
+bool ucs_gate_shutdown(const UcsCase *c, UcsBlockerReport *r);
+bool ucs_gate_state_volatile(const UcsCase *c, UcsBlockerReport *r);
+bool ucs_gate_budget(const UcsCase *c, UcsBlockerReport *r);
+bool ucs_gate_early_loading_broken(const UcsCase *c, UcsBlockerReport *r);
+
 /* gate-file.c */
 bool ucs_gate_manual(const UcsCase *c, UcsBlockerReport *r);
 bool ucs_gate_minrev(const UcsCase *c, UcsBlockerReport *r);
 bool ucs_gate_unapproved(const UcsCase *c, UcsBlockerReport *r);
 bool ucs_gate_refusal_predicted(const UcsCase *c, UcsBlockerReport *r);
 bool ucs_gate_rejected(const UcsCase *c, UcsBlockerReport *r);
+bool ucs_gate_suspect_crash(const UcsCase *c, UcsBlockerReport *r);
 
 /* Write the sentence; always returns true, so that a gate ends in `return ucs_gate_say(r, 0, "…")`. */
 bool ucs_gate_say(UcsBlockerReport *r, uint64_t clears_usec, const char *format, ...) _printf_(3, 4);

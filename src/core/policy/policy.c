@@ -23,19 +23,28 @@ static const struct {
 } gates[] = {
         { UCS_BLOCKER_CONFIG_INVALID, ucs_gate_config_invalid, true },
         { UCS_BLOCKER_UNSUPPORTED, ucs_gate_unsupported, true },
+        { UCS_BLOCKER_SUSPECT_CRASH, ucs_gate_suspect_crash, false },
         { UCS_BLOCKER_REJECTED, ucs_gate_rejected, false },
         { UCS_BLOCKER_REFUSAL_PREDICTED, ucs_gate_refusal_predicted, false },
         { UCS_BLOCKER_MINREV, ucs_gate_minrev, false },
         { UCS_BLOCKER_UNAPPROVED, ucs_gate_unapproved, false },
         { UCS_BLOCKER_CPUS_OFFLINE, ucs_gate_cpus_offline, false },
+        { UCS_BLOCKER_SHUTDOWN, ucs_gate_shutdown, false },
+        { UCS_BLOCKER_UNHEALTHY, ucs_gate_unhealthy, false },
+        { UCS_BLOCKER_STATE_VOLATILE, ucs_gate_state_volatile, false },
+        { UCS_BLOCKER_EARLY_LOADING_BROKEN, ucs_gate_early_loading_broken, false },
+        { UCS_BLOCKER_LATENCY_CRITICAL, ucs_gate_latency_critical, false },
+        { UCS_BLOCKER_BUDGET, ucs_gate_budget, false },
         { UCS_BLOCKER_MANUAL, ucs_gate_manual, false },
+        { UCS_BLOCKER_JUST_BOOTED, ucs_gate_just_booted, false },
         { UCS_BLOCKER_SETTLE, ucs_gate_settle, false },
         { UCS_BLOCKER_BLACKOUT, ucs_gate_blackout, false },
         { UCS_BLOCKER_WINDOW, ucs_gate_window, false },
         { UCS_BLOCKER_LOAD, ucs_gate_load, false },
 };
 
-/* While a CPU is missing, cpu/online is read again by the caller; no event tells of it inside the sandbox. */
+/* While a CPU is missing, or a shutdown is on its way that may be cancelled, the caller looks again: no event tells of either inside the sandbox. */
+#define POLL_BITS (ucs_blocker_bit(UCS_BLOCKER_CPUS_OFFLINE) | ucs_blocker_bit(UCS_BLOCKER_SHUTDOWN))
 #define SCHEDULE_BITS (ucs_blocker_bit(UCS_BLOCKER_WINDOW) | ucs_blocker_bit(UCS_BLOCKER_LOAD))
 
 bool ucs_gate_say(UcsBlockerReport *r, uint64_t clears_usec, const char *format, ...) {
@@ -164,7 +173,7 @@ static void judge(const UcsConfig *config, const UcsState *state, const UcsWorld
         if (config->require == UCS_REQUIRE_ANY)
                 others &= ~ucs_blocker_bit(UCS_BLOCKER_WINDOW);
         d->want_load_samples = d->candidate && !world->applying && (d->holding & ucs_blocker_bit(UCS_BLOCKER_LOAD)) && others == 0;
-        d->want_cpu_poll = d->candidate && !world->applying && (d->holding & ucs_blocker_bit(UCS_BLOCKER_CPUS_OFFLINE));
+        d->want_cpu_poll = d->candidate && !world->applying && (d->holding & POLL_BITS);
 }
 
 /* The directories changed: scan when they have been quiet for SettleSec. The first scan is never put off. */

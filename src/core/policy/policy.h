@@ -12,6 +12,7 @@
 #include "core/policy/config.h"
 #include "core/policy/health.h"
 #include "core/policy/kernel.h"
+#include "core/policy/probation.h"
 #include "core/policy/result.h"
 #include "core/policy/rules.h"
 
@@ -70,7 +71,15 @@ typedef struct UcsWorld {
         bool applying;            /* a load is under way */
 } UcsWorld;
 
-/* What is remembered from step to step. What was pending since when, and the rejections, are kept on disk; the rest belongs to this run of
+/* A group as it was last seen, so that a load by somebody else is noticed. */
+typedef struct UcsSeen {
+        uint32_t signature, platform_mask, revision;
+} UcsSeen;
+
+#define UCS_SEEN_MAX 32
+
+/* What is remembered from step to step. What was pending since when, the rejections, the probation and what was
+ * last seen are kept on disk; the rest belongs to this run of
  * the daemon. Start with all zero. */
 typedef struct UcsState {
         uint64_t pending_since_usec; /* 0: nothing is pending */
@@ -83,6 +92,10 @@ typedef struct UcsState {
         UcsLoadTracker load;
         UcsRejection rejections[UCS_REJECTIONS_MAX];
         size_t n_rejections;
+        UcsProbation probation;
+        UcsSeen seen[UCS_SEEN_MAX];
+        size_t n_seen;
+        char seen_boot[40]; /* the boot in which that was */
 } UcsState;
 
 /* Why, for one blocker. */
@@ -119,7 +132,7 @@ typedef struct UcsDecision {
         /* When to look again; 0: not by the clock. */
         uint64_t wake_realtime_usec, wake_boottime_usec;
         bool want_load_samples; /* read the load every UCS_LOAD_SAMPLE_USEC */
-        bool want_cpu_poll;     /* re-read cpu/online every few seconds */
+        bool want_cpu_poll;     /* look every few seconds whether a CPU came online, or a shutdown was cancelled */
 } UcsDecision;
 
 /* The only place where it is decided what happens. `state` is replaced by the new one. */

@@ -66,6 +66,22 @@ void ucs_state_reject(UcsState *state, const UcsRejection *r) {
         state->rejections[state->n_rejections++] = *r;
 }
 
+/* A boot id as one word; none is "-". */
+static const char *word(const char *boot_id) {
+        return *boot_id && !strpbrk(boot_id, " \n") ? boot_id : "-";
+}
+
+static int parse_word(const char *s, char ret[static 40]) {
+        size_t n = strlen(s);
+
+        if (n >= 40)
+                return -EBADMSG;
+        memcpy(ret, s, n + 1);
+        if (streq(s, "-"))
+                ret[0] = '\0';
+        return 0;
+}
+
 int ucs_state_format(const UcsState *state, char **ret, size_t *ret_size) {
         _cleanup_text_ UcsText t = {};
         char hex[UCS_DIGEST_HEX_MAX];
@@ -77,9 +93,16 @@ int ucs_state_format(const UcsState *state, char **ret, size_t *ret_size) {
         for (size_t i = 0; i < state->n_rejections; i++) {
                 const UcsRejection *x = &state->rejections[i];
 
-                ucs_text_appendf(&t, "rejected %s %s %" PRIu64 " %" PRIu64 "\n", ucs_digest_format(hex, x->digest),
+                ucs_text_appendf(&t, "%s %s %s %" PRIu64 " %" PRIu64 "\n", x->suspect ? "suspect" : "rejected", ucs_digest_format(hex, x->digest),
                                  ucs_result_to_string(x->result), x->when_usec, x->until_usec);
         }
+        if (state->probation.since_usec > 0)
+                ucs_text_appendf(&t, "probation %" PRIu64 " %" PRIu64 " %" PRIu64 " %s %s %u\n", state->probation.since_usec,
+                                 state->probation.until_usec, state->probation.read_until_usec, ucs_digest_format(hex, state->probation.digest),
+                                 word(state->probation.boot_id), state->probation.clean);
+        for (size_t i = 0; i < state->n_seen; i++)
+                ucs_text_appendf(&t, "seen 0x%08x 0x%08x 0x%08x %s\n", state->seen[i].signature, state->seen[i].platform_mask,
+                                 state->seen[i].revision, word(state->seen_boot));
         ucs_text_append(&t, "end\n");
         return ucs_text_take(&t, ret, ret_size);
 }
@@ -114,17 +137,39 @@ static int parse_rejected(char **w, UcsState *s) {
         if (s->n_rejections == UCS_REJECTIONS_MAX || ucs_digest_parse(w[1], x.digest) < 0 || !ucs_result_rejects(x.result) ||
             ucs_parse_u64(w[3], 10, &x.when_usec) < 0 || ucs_parse_u64(w[4], 10, &x.until_usec) < 0)
                 return -EBADMSG;
+        x.suspect = streq(w[0], "suspect");
         ucs_state_reject(s, &x);
+        return 0;
+}
+
+static int parse_probation(char **w, UcsState *s) {
+        UcsProbation *p = &s->probation;
+
+        if (p->since_usec > 0 || ucs_parse_u64(w[1], 10, &p->since_usec) < 0 || ucs_parse_u64(w[2], 10, &p->until_usec) < 0 ||
+            ucs_parse_u64(w[3], 10, &p->read_until_usec) < 0 || ucs_digest_parse(w[4], p->digest) < 0 || parse_word(w[5], p->boot_id) < 0 ||
+            ucs_parse_bool(w[6], &p->clean) < 0)
+                return -EBADMSG;
+        return p->since_usec > 0 ? 0 : -EBADMSG;
+}
+
+static int parse_seen(char **w, UcsState *s) {
+        UcsSeen x;
+
+        if (s->n_seen == UCS_SEEN_MAX || ucs_parse_u32(w[1], 16, &x.signature) < 0 || ucs_parse_u32(w[2], 16, &x.platform_mask) < 0 ||
+            ucs_parse_u32(w[3], 16, &x.revision) < 0 || parse_word(w[4], s->seen_boot) < 0)
+                return -EBADMSG;
+        s->seen[s->n_seen++] = x;
         return 0;
 }
 
 int ucs_state_parse(const char *text, size_t size, UcsState *ret, UcsError *e) {
         static const struct {
                 const char *key;
+                size_t n_words;
                 int (*parse)(char **words, UcsState *s);
         } keys[] = {
-                { "pending ", parse_pending },
-                { "rejected ", parse_rejected },
+                { "pending ", 5, parse_pending },     { "rejected ", 5, parse_rejected }, { "suspect ", 5, parse_rejected },
+                { "probation ", 7, parse_probation }, { "seen ", 5, parse_seen },
         };
         _cleanup_free_ char *copy = strndup(text, size);
         UcsState s = {};
@@ -164,9 +209,9 @@ int ucs_state_parse(const char *text, size_t size, UcsState *ret, UcsError *e) {
                 }
                 for (size_t i = 0; i < ELEMENTSOF(keys); i++)
                         if (str_startswith(line, keys[i].key)) {
-                                char *words[5];
+                                char *words[7];
 
-                                if (split_words(line, words, ELEMENTSOF(words)))
+                                if (split_words(line, words, keys[i].n_words))
                                         r = keys[i].parse(words, &s);
                                 break;
                         }
