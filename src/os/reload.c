@@ -73,7 +73,8 @@ static void load(UcsReload *r) {
                 if (after_nsec != UCS_UNKNOWN && after_nsec >= steal_nsec)
                         o->stall.steal_nsec = after_nsec - steal_nsec;
         }
-        o->stall.tsc_hz = ucs_clock_tsc_hz(r->root_fd, o->stall.n_cpus > 0 ? o->stall.cpus[0].cpu : 0);
+        if (o->stall.tsc_hz == 0)
+                o->stall.tsc_hz = ucs_clock_tsc_hz(r->root_fd, o->stall.n_cpus > 0 ? o->stall.cpus[0].cpu : 0);
         (void) ucs_stall_summarize(&o->stall);
         ucs_stall_forget_refused(&o->stall, o->write_errno);
 }

@@ -18,4 +18,4 @@ typedef struct UcsWitnessOps {
         void (*close)(void *state);
 } UcsWitnessOps;
 
-extern const UcsWitnessOps witness_schedstat, witness_write;
+extern const UcsWitnessOps witness_kernel, witness_perf, witness_schedstat, witness_write;

@@ -8,6 +8,8 @@
 #include "os/witness/kinds.h"
 
 static const UcsWitnessOps *const witnesses[] = {
+        &witness_kernel,
+        &witness_perf,
         &witness_schedstat,
         &witness_write,
 };
@@ -41,6 +43,16 @@ static int remember_cpus(UcsWitness *w, const UcsMachine *m) {
         return 0;
 }
 
+/* Of several witnesses each has its say. */
+static void complain(UcsError *missed, UcsWitnessKind kind, const UcsError *e) {
+        const UcsError before = *missed;
+
+        if (before.code == 0)
+                (void) ucs_error_set(missed, e->code, "%s: %s", ucs_witness_to_string(kind), e->text);
+        else
+                (void) ucs_error_set(missed, before.code, "%s; %s: %s", before.text, ucs_witness_to_string(kind), e->text);
+}
+
 int ucs_witness_open(int root_fd, UcsWitnessKind kind, const UcsMachine *m, UcsWitness **ret, UcsError *e) {
         _cleanup_(ucs_witness_closep) UcsWitness *w = NULL;
         UcsError missed = {};
@@ -67,10 +79,10 @@ int ucs_witness_open(int root_fd, UcsWitnessKind kind, const UcsMachine *m, UcsW
                         w->ops = ops;
                         break;
                 }
-                if (missed.code == 0)
-                        (void) ucs_error_set(&missed, r, "%s: %s", ucs_witness_to_string(ops->kind), x.text);
+                complain(&missed, ops->kind, &x);
         }
-        if (missed.code != 0 && e)
+        /* to do without perf is the rule: nobody asked, and the accounts serve */
+        if (missed.code != 0 && e && (kind != _UCS_WITNESS_INVALID || w->ops->kind == UCS_WITNESS_WRITE))
                 *e = missed;
         *ret = TAKE_PTR(w);
         return 0;

@@ -10,8 +10,9 @@
 typedef struct UcsWitness UcsWitness;
 
 /* `kind`: _UCS_WITNESS_INVALID picks (perf if permitted, else schedstat, else write); a kind asks from that one on, in the order kernel,
- * perf, schedstat, write. 0 (`e` says what the witnesses missed that would not serve, if there were any: e->code is set) or -ENOMEM: without
- * any other it is UCS_WITNESS_WRITE. Keeps copies of what it needs from `m` and `root_fd`. */
+ * perf, schedstat, write. 0 or -ENOMEM: without
+ * any other it is UCS_WITNESS_WRITE. `e` says why the one that was asked for would not serve, or, if none was, why only the write is left
+ * (e->code is set then). Keeps copies of what it needs from `m` and `root_fd`. */
 int ucs_witness_open(int root_fd, UcsWitnessKind kind, const UcsMachine *m, UcsWitness **ret, UcsError *e);
 UcsWitness *ucs_witness_close(UcsWitness *w);
 DEFINE_CLEANUP(UcsWitness *, ucs_witness_close);
