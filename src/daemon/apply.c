@@ -8,7 +8,6 @@
 #include <signal.h>
 
 #include "base/timefmt.h"
-#include "core/policy/preflight.h"
 #include "core/record/intent.h"
 #include "core/record/symptom.h"
 #include "daemon/aftermath.h"
@@ -37,7 +36,7 @@ struct Apply {
         UcsCandidate candidate; /* a copy: the scan may be replaced meanwhile; `path` is owned */
         uint32_t old_revision;
         uint64_t begun_usec;
-        int predicted;
+        UcsPreflight foretold;
         Aftermath aftermath;
         UcsReloadOutcome outcome; /* from the end of the thread to the end of the load */
 };
@@ -94,7 +93,7 @@ static LogFields apply_fields(const Apply *a, const char *state, char hex[static
                         .new_revision = a->candidate.update.revision,
                         .path = a->candidate.path,
                         .digest = ucs_digest_format(hex, a->candidate.digest),
-                        .predicted = a->predicted == 0 ? "success" : strerrorname_np(a->predicted) };
+                        .predicted = a->foretold.error == 0 ? "success" : strerrorname_np(a->foretold.error) };
 
         if (a->request.id != 0)
                 f.uid = a->request.uid;
@@ -160,7 +159,7 @@ static void record(Manager *m, const Apply *a, const UcsReloadOutcome *o, UcsRes
                 .old_revision = a->old_revision,
                 .target_revision = a->candidate.update.revision,
                 .new_revision = new_revision,
-                .predicted_errno = a->predicted,
+                .predicted_errno = a->foretold.error,
                 .write_errno = o->open_errno ?: o->write_errno,
                 .flags = a->request.flags,
                 .uid = a->request.id != 0 ? a->request.uid : UINT32_MAX,
@@ -223,9 +222,7 @@ static void say_result(Manager *m, const Apply *a, const UcsReloadOutcome *o, Uc
         if (o->stall.stall_nsec != UCS_UNKNOWN && o->stall.stall_nsec > m->config->max_stall_nsec)
                 log_event(LOG_WARNING, UCS_MESSAGE_STALL_OVER_BUDGET, &f, "The machine stood still for %s, longer than MaxStallMSec= allows (%" PRIu64 " ms)",
                           stall, m->config->max_stall_nsec / NSEC_PER_MSEC);
-        if (a->predicted != answer)
-                log_warning("The kernel's answer was not the one foretold: %s instead of %s", answer == 0 ? "success" : strerrorname_np(answer),
-                            a->predicted == 0 ? "success" : strerrorname_np(a->predicted));
+        manager_say_answer(&a->foretold, answer);
 }
 
 static uint32_t lowest_revision(const UcsMachine *machine, const UcsCandidate *k) {
@@ -270,7 +267,7 @@ static void apply_end(Apply *a, UcsReloadOutcome *o) {
         ucs_stall_done(&m->stall);
         m->stall = o->stall; /* with what it owns */
         o->stall = (UcsStall){};
-        ucs_forecast(m->machine, &m->history, &m->forecast);
+        ucs_forecast(m->machine, &m->kernel, &m->history, &m->forecast);
         if (manager_scan(m) < 0)
                 log_error("Out of memory while scanning the firmware directories");
 
@@ -375,7 +372,7 @@ int apply_begin(Manager *m, const UcsDecision *d) {
                 return 0;
         }
         a->old_revision = lowest_revision(m->machine, &a->candidate);
-        a->predicted = ucs_preflight(m->machine, again.candidate);
+        manager_preflight(m, &a->foretold);
 
         if (a->request.flags & UCS_APPLY_DRY_RUN && a->request.id != 0) {
                 log_info("Dry run: revision 0x%x from %s would be loaded now", a->candidate.update.revision, a->candidate.path);
@@ -385,6 +382,7 @@ int apply_begin(Manager *m, const UcsDecision *d) {
         }
 
         say_override(m, a, &again);
+        manager_say_before_load(m);
         r = intent_write(m, a);
         if (r < 0)
                 return give_up(m, a, r, "The load was not begun");

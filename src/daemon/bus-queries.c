@@ -4,7 +4,6 @@
 
 #include <errno.h>
 
-#include "core/policy/preflight.h"
 #include "daemon/bus-error.h"
 #include "daemon/bus-methods.h"
 #include "daemon/log.h"
@@ -93,6 +92,7 @@ int method_explain(sd_bus_message *message, void *userdata, sd_bus_error *error)
         UcsBlockerReport holding[_UCS_BLOCKER_MAX];
         Manager *m = userdata;
         uint64_t flags;
+        UcsPreflight foretold;
         UcsDecision d;
         UcsWorld world;
         size_t n = 0;
@@ -116,8 +116,8 @@ int method_explain(sd_bus_message *message, void *userdata, sd_bus_error *error)
         r = bus_append_reports(reply, holding, n);
         if (r < 0)
                 return r;
-        r = sd_bus_message_append(reply, "itt", ucs_preflight(m->machine, d.candidate ?: ucs_scan_leading(m->scan)), m->forecast.low_nsec,
-                                  m->forecast.high_nsec);
+        manager_preflight(m, &foretold);
+        r = sd_bus_message_append(reply, "itt", foretold.error, m->forecast.low_nsec, m->forecast.high_nsec);
         if (r < 0)
                 return r;
         return sd_bus_send(NULL, reply, NULL);
@@ -233,6 +233,8 @@ int method_list_history(sd_bus_message *message, void *userdata, sd_bus_error *e
         r = sd_bus_message_open_container(reply, 'a', "a{sv}");
         if (r < 0)
                 return r;
+        if (max == 0)
+                max = UINT32_MAX;
         for (size_t i = m->history.n_entries; i > 0 && max > 0; i--, max--) { /* newest first */
                 r = append_entry(reply, &m->history.entries[i - 1]);
                 if (r < 0)

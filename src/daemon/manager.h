@@ -9,6 +9,7 @@
 
 #include "core/policy/forecast.h"
 #include "core/policy/policy.h"
+#include "core/policy/preflight.h"
 #include "core/record/history.h"
 #include "os/cpu.h"
 #include "os/firmware.h"
@@ -43,6 +44,9 @@ typedef struct Manager {
 
         UcsCpuReader *reader;
         UcsMachine *machine; /* never NULL after manager_start() */
+        UcsKernel kernel;
+        UcsHealth health;
+        uint64_t machine_checks_boottime_usec; /* when proc/interrupts was read last */
         UcsWatch *watch;
         UcsScan *scan; /* NULL: not scanned yet */
         uint64_t firmware_changed_boottime_usec;
@@ -104,6 +108,12 @@ typedef enum Depth {
 } Depth;
 int manager_observe_cpus(Manager *m, Depth depth); /* 1: something that a scan depends on changed */
 int manager_scan(Manager *m);
+
+/* host.c: kernel and health; part of manager_observe_cpus(). True: something that a scan depends on changed. */
+bool manager_observe_host(Manager *m, Depth depth);
+void manager_preflight(Manager *m, UcsPreflight *ret);
+void manager_say_before_load(Manager *m);
+void manager_say_answer(const UcsPreflight *foretold, int answer); /* when it is another one */
 int manager_watch(Manager *m);
 const UcsLoadSample *manager_shown_load(Manager *m);
 

@@ -76,7 +76,7 @@ int manager_observe_cpus(Manager *m, Depth depth) {
         _cleanup_free_ UcsGroup *groups = NULL;
         UcsSupport support = UCS_SUPPORT_ADVISORY;
         UcsSupportReason reason = UCS_REASON_NONE;
-        bool known = m->machine != NULL;
+        bool known = m->machine != NULL, changed;
         size_t n_groups = 0;
         UcsError e = {};
         int r;
@@ -104,15 +104,16 @@ int manager_observe_cpus(Manager *m, Depth depth) {
 
         if (known)
                 say_support(m, support, reason);
-        ucs_forecast(m->machine, &m->history, &m->forecast);
-        return !known || !same_groups(groups, n_groups, m->machine->groups, m->machine->n_groups);
+        changed = manager_observe_host(m, depth);
+        ucs_forecast(m->machine, &m->kernel, &m->history, &m->forecast);
+        return !known || changed || !same_groups(groups, n_groups, m->machine->groups, m->machine->n_groups);
 }
 
 int manager_scan(Manager *m) {
         _cleanup_(ucs_scan_freep) UcsScan *scan = NULL;
         int r;
 
-        r = ucs_firmware_scan(m->root_fd, m->search_path, m->machine, &scan);
+        r = ucs_firmware_scan(m->root_fd, m->search_path, m->machine, &m->kernel, &scan);
         if (r < 0)
                 return r;
         r = ucs_scan_carry_over(scan, m->scan);
@@ -195,6 +196,8 @@ void manager_world(Manager *m, const UcsLoadSample *load, UcsWorld *ret) {
                 .spread_seed = m->spread_seed,
                 .forecast = m->forecast,
                 .config_error = m->config_error,
+                .kernel = &m->kernel,
+                .health = &m->health,
                 .applying = m->apply != NULL,
         };
 }

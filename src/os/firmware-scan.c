@@ -4,6 +4,7 @@
  * decided here but "newer or not", and that by core/ucode; a file that cannot be read or parsed becomes a
  * finding with a sentence that names it. */
 
+#include "core/ucode/entrysign.h"
 #include "os/firmware.h"
 
 /* A file name, looked for once. */
@@ -60,7 +61,27 @@ static int lookup_get(Lookups *all, const char *name, int root_fd, char *const *
         return 0;
 }
 
-static int judge(UcsCandidate *c, const Lookup *l, const UcsGroup *g, UcsVendor vendor) {
+/* What this kernel leaves out of account. Digests: kernels that check them have chosen by side for as long as containers hold a patch for each
+ * side; which of them a kernel does is published nowhere, and a patch of the other side loads under neither. */
+static UcsChooseFlags choose_flags(const UcsKernel *kernel, UcsVendor vendor, const UcsGroup *g) {
+        UcsChooseFlags flags = 0;
+
+        if (vendor == UCS_VENDOR_INTEL && kernel->force_minrev)
+                flags |= UCS_CHOOSE_FORCE_MINREV;
+        if (vendor == UCS_VENDOR_AMD && kernel->digest_check && ucs_entrysign_affected(g->signature))
+                flags |= UCS_CHOOSE_ENTRYSIGN_SIDE;
+        return flags;
+}
+
+/* The update that this kernel would take. Where it would take none, what a less particular kernel would: people are to learn that there is
+ * something, and the preflight says why it cannot be had. */
+static UcsChoice choose(const UcsUpdateFile *file, const UcsGroup *g, UcsChooseFlags flags, const UcsUpdate **ret) {
+        if (flags != 0 && ucs_update_choose_with(file, g->signature, g->platform_mask, g->lowest_revision, flags, ret) == UCS_CHOICE_NEWER)
+                return UCS_CHOICE_NEWER;
+        return ucs_update_choose(file, g->signature, g->platform_mask, g->lowest_revision, ret);
+}
+
+static int judge(UcsCandidate *c, const Lookup *l, const UcsGroup *g, UcsVendor vendor, const UcsKernel *kernel) {
         const UcsUpdate *u = NULL;
 
         if (!l->firmware) {
@@ -68,6 +89,7 @@ static int judge(UcsCandidate *c, const Lookup *l, const UcsGroup *g, UcsVendor 
                         return 0;
                 c->finding = UCS_FOUND_BAD;
                 c->error = l->error;
+                c->unreadable = l->error.code != -EFBIG; /* the kernel knows no such bound */
                 return 0;
         }
         c->path = strdup(l->firmware->path);
@@ -87,7 +109,7 @@ static int judge(UcsCandidate *c, const Lookup *l, const UcsGroup *g, UcsVendor 
                                      ucs_vendor_to_string(l->file->vendor), ucs_vendor_to_string(vendor));
                 return 0;
         }
-        switch (ucs_update_choose(l->file, g->signature, g->platform_mask, g->lowest_revision, &u)) {
+        switch (choose(l->file, g, choose_flags(kernel, vendor, g), &u)) {
         case UCS_CHOICE_NONE:
                 c->finding = UCS_FOUND_NO_MATCH;
                 break;
@@ -106,7 +128,7 @@ static int judge(UcsCandidate *c, const Lookup *l, const UcsGroup *g, UcsVendor 
         return 0;
 }
 
-int ucs_firmware_scan(int root_fd, char *const *search_path, const UcsMachine *m, UcsScan **ret) {
+int ucs_firmware_scan(int root_fd, char *const *search_path, const UcsMachine *m, const UcsKernel *kernel, UcsScan **ret) {
         _cleanup_(ucs_scan_freep) UcsScan *s = NULL;
         _cleanup_(lookups_done) Lookups all = {};
 
@@ -133,7 +155,7 @@ int ucs_firmware_scan(int root_fd, char *const *search_path, const UcsMachine *m
                         continue;
                 r = lookup_get(&all, name, root_fd, search_path, &l);
                 if (r >= 0)
-                        r = judge(c, l, g, m->vendor);
+                        r = judge(c, l, g, m->vendor, kernel ?: &ucs_kernel_unknown);
                 if (r < 0)
                         return r;
         }

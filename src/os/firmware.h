@@ -13,6 +13,7 @@
 
 #include "base/str.h"
 #include "core/policy/candidate.h"
+#include "core/policy/kernel.h"
 #include "os/decompress.h"
 
 /* The directories in the kernel's order, below the root: firmware_class.path (when set),
@@ -45,5 +46,7 @@ int ucs_firmware_read(int root_fd, char *const *search_path, const char *name, U
 int ucs_firmware_read_file(int root_fd, const char *path, UcsFirmware **ret, UcsError *e);
 
 /* Find, read and judge the file of every group of the machine; groups with the same file share one reading
- * of it. An unreadable or bad file is a finding, not a failure: 0 or -ENOMEM. */
-int ucs_firmware_scan(int root_fd, char *const *search_path, const UcsMachine *m, UcsScan **ret);
+ * of it. Of several updates that one counts which `kernel` would take (NULL: nothing is known of it); where it
+ * would take none of them, the newest. An unreadable or bad file is a finding, not a failure: 0 or -ENOMEM. */
+int ucs_firmware_scan(int root_fd, char *const *search_path, const UcsMachine *m, const UcsKernel *kernel,
+                      UcsScan **ret);

@@ -21,6 +21,7 @@ typedef struct UcsCandidate {
         uint64_t changed_usec;             /* its ctime, CLOCK_REALTIME */
         UcsUpdate update;                  /* NO_MATCH, NOTHING and BAD: all zero; `also` is not kept */
         UcsError error;
+        bool unreadable; /* with `error`: it could not be read or unpacked, which to the kernel is as if it were not there */
         UcsError skipped; /* a file earlier in the search path that the kernel passes over without a word (a link loop, a
                            * directory, empty, not to be decompressed): no finding, but worth a line; code 0: none */
 } UcsCandidate;

@@ -22,6 +22,12 @@ static const char *const trust_strings[_UCS_TRUST_MAX] = {
 };
 DEFINE_ENUM_STRINGS(ucs_trust, UcsTrust, trust_strings);
 
+static const char *const latency_critical_strings[_UCS_LATENCY_CRITICAL_MAX] = {
+        [UCS_LATENCY_CRITICAL_BLOCK] = "block",
+        [UCS_LATENCY_CRITICAL_ALLOW] = "allow",
+};
+DEFINE_ENUM_STRINGS(ucs_latency_critical, UcsLatencyCritical, latency_critical_strings);
+
 /* Where a key's value came from. */
 struct UcsConfigOrigin {
         char *last;  /* the last assignment; NULL: nobody set it */

@@ -3,8 +3,8 @@
 /* The forecast of the stall; see forecast.h.
  *
  * Figures: kernels up to 5.4 load core after core, 5 to 10 ms each (72 threads on 36 cores: 842 898 034 TSC ticks, about 350 ms); later ones
- * load all cores at once, 10 to 60 ms in all ("Parallel microcode update in Linux", 2019). Which of the two this kernel does is not
- * known before its first load here, so the range spans both. */
+ * load all cores at once, 10 to 60 ms in all ("Parallel microcode update in Linux", 2019). Where nothing tells which of the two this kernel
+ * does, the range spans both until its first load here. */
 
 #include <errno.h>
 
@@ -34,7 +34,7 @@ unsigned ucs_machine_cores(const UcsMachine *m) {
         return n;
 }
 
-void ucs_forecast(const UcsMachine *m, const UcsHistory *h, UcsForecast *ret) {
+void ucs_forecast(const UcsMachine *m, const UcsKernel *kernel, const UcsHistory *h, UcsForecast *ret) {
         uint64_t low = UCS_UNKNOWN, high = 0;
         unsigned found = 0;
 
@@ -56,5 +56,7 @@ void ucs_forecast(const UcsMachine *m, const UcsHistory *h, UcsForecast *ret) {
                 *ret = (UcsForecast){ UCS_UNKNOWN, UCS_UNKNOWN };
                 return;
         }
-        *ret = (UcsForecast){ PARALLEL_LOW_NSEC, MAX(PARALLEL_HIGH_NSEC, ucs_machine_cores(m) * SERIAL_CORE_NSEC) };
+        *ret = (UcsForecast){ PARALLEL_LOW_NSEC, PARALLEL_HIGH_NSEC };
+        if (!kernel || !kernel->parallel)
+                ret->high_nsec = MAX(PARALLEL_HIGH_NSEC, ucs_machine_cores(m) * SERIAL_CORE_NSEC);
 }

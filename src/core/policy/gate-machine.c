@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "core/policy/gate.h"
+#include "core/policy/preflight.h"
 
 bool ucs_gate_config_invalid(const UcsCase *c, UcsBlockerReport *r) {
         if (!c->world->config_error)
@@ -20,16 +21,13 @@ bool ucs_gate_unsupported(const UcsCase *c, UcsBlockerReport *r) {
         return ucs_gate_say(r, 0, "%s", ucs_support_reason_describe(m->reason));
 }
 
-/* The kernel wants every primary thread online, and on AMD every sibling too: there an offline CPU is not brought in by the NMI
- * rendezvous, and the load ends in EIO. */
+/* Who is wanted depends on the kernel: see preflight.h. */
 bool ucs_gate_cpus_offline(const UcsCase *c, UcsBlockerReport *r) {
         const UcsMachine *m = c->world->machine;
-        UcsCpuSet missing = m->offline_primaries;
         _cleanup_free_ char *list = NULL;
+        UcsCpuSet missing;
 
-        if (m->vendor == UCS_VENDOR_AMD)
-                FOREACH_CPU(cpu, &m->offline_siblings)
-                        ucs_cpuset_add(&missing, cpu);
+        ucs_preflight_missing_cpus(m, c->world->kernel, &missing);
         if (ucs_cpuset_count(&missing) == 0)
                 return false;
         if (ucs_cpuset_format(&missing, &list) < 0)

@@ -14,7 +14,7 @@ static void expect_scan(const UcsMachine *m, size_t i, UcsFinding finding, const
         static const uint8_t zero[UCS_DIGEST_SIZE];
         const UcsCandidate *c;
 
-        cr_assert_eq(ucs_firmware_scan(tmproot, dirs, m, &s), 0);
+        cr_assert_eq(ucs_firmware_scan(tmproot, dirs, m, NULL, &s), 0);
         cr_assert_eq(s->n_candidates, m->n_groups);
         c = &s->candidates[i];
         cr_expect_eq(c->finding, finding, "finding %d, %s", c->finding, c->error.text);
@@ -61,7 +61,7 @@ ucs_test(firmware, scan_intel, IN_ROOT) {
         {
                 _cleanup_(ucs_scan_freep) UcsScan *s = NULL;
 
-                cr_assert_eq(ucs_firmware_scan(tmproot, dirs, &m, &s), 0);
+                cr_assert_eq(ucs_firmware_scan(tmproot, dirs, &m, NULL, &s), 0);
                 cr_expect_eq(s->candidates[0].finding, UCS_FOUND_BAD);
                 cr_expect_str_eq(s->candidates[0].path, LIB "/updates/" NAME);
                 cr_expect(str_startswith(s->candidates[0].error.text, LIB "/updates/" NAME ": "), "%s",
@@ -74,7 +74,7 @@ ucs_test(firmware, scan_intel, IN_ROOT) {
         {
                 _cleanup_(ucs_scan_freep) UcsScan *s = NULL;
 
-                cr_assert_eq(ucs_firmware_scan(tmproot, dirs, &m, &s), 0);
+                cr_assert_eq(ucs_firmware_scan(tmproot, dirs, &m, NULL, &s), 0);
                 cr_expect_eq(s->candidates[0].finding, UCS_FOUND_NEWER);
                 cr_expect_eq(s->candidates[0].error.code, 0);
                 expect_error(&s->candidates[0].skipped,
@@ -90,7 +90,7 @@ ucs_test(firmware, scan_intel, IN_ROOT) {
         {
                 _cleanup_(ucs_scan_freep) UcsScan *s = NULL;
 
-                cr_assert_eq(ucs_firmware_scan(tmproot, NULL, &m, &s), 0);
+                cr_assert_eq(ucs_firmware_scan(tmproot, NULL, &m, NULL, &s), 0);
                 cr_expect_eq(s->n_candidates, 0);
         }
 }
@@ -102,7 +102,7 @@ ucs_test(firmware, scan_other_vendor, IN_ROOT) {
         _cleanup_(ucs_scan_freep) UcsScan *s = NULL;
 
         intel_put(LIB "/amd-ucode/microcode_amd_fam19h.bin", &fixture_b);
-        cr_assert_eq(ucs_firmware_scan(tmproot, dirs, &m, &s), 0);
+        cr_assert_eq(ucs_firmware_scan(tmproot, dirs, &m, NULL, &s), 0);
         cr_expect_eq(s->candidates[0].finding, UCS_FOUND_BAD);
         expect_error(&s->candidates[0].error,
                      LIB "/amd-ucode/microcode_amd_fam19h.bin: this is a file of intel, expected one of amd");
@@ -151,11 +151,11 @@ ucs_test(firmware, shared_file_read_once, IN_ROOT) {
         tmproot_write(LIB "/amd-ucode/microcode_amd_fam19h.bin", f.data, f.size);
         between_reads = count_only;
         m.n_groups = 1;
-        cr_assert_eq(ucs_firmware_scan(tmproot, dirs, &m, &one), 0);
+        cr_assert_eq(ucs_firmware_scan(tmproot, dirs, &m, NULL, &one), 0);
         for_one = n_reads;
         n_reads = 0;
         m.n_groups = 3;
-        cr_assert_eq(ucs_firmware_scan(tmproot, dirs, &m, &three), 0);
+        cr_assert_eq(ucs_firmware_scan(tmproot, dirs, &m, NULL, &three), 0);
         between_reads = NULL;
         cr_expect_eq(n_reads, for_one);
 
@@ -190,7 +190,7 @@ ucs_test(firmware, scan_corruptions, IN_ROOT) {
                                 xz_put(path, f.data, f.size, LZMA_CHECK_CRC32);
                         else
                                 tmproot_write(path, f.data, f.size);
-                        cr_assert_eq(ucs_firmware_scan(tmproot, dirs, &m, &s), 0);
+                        cr_assert_eq(ucs_firmware_scan(tmproot, dirs, &m, NULL, &s), 0);
                         cr_expect_eq(s->candidates[0].finding, UCS_FOUND_BAD, "%s%s",
                                      fixture_corruptions[i].name, ucs_compression_suffix(c));
                         cr_expect(strstr(s->candidates[0].error.text, path), "%s: %s",
