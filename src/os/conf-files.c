@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* The main file and its drop-ins; see conf-files.h. Names are merged over the directories: a name counts
+/* A main file and drop-ins; see conf-files.h. Names are merged over the directories: a name counts
  * once, in the directory of the highest priority that has it, and files count in the order of their names,
  * whichever directory they are in. */
 
@@ -10,15 +10,6 @@
 
 #include "os/conf-files.h"
 #include "os/root.h"
-
-#define MAIN_FILE "/etc/ucodesync/ucodesyncd.conf"
-
-/* The highest priority first. */
-static const char *const directories[] = {
-        "/etc/ucodesync/ucodesyncd.conf.d",
-        "/run/ucodesync/ucodesyncd.conf.d",
-        "/usr/lib/ucodesync/ucodesyncd.conf.d",
-};
 
 typedef struct DropIn {
         char *name;
@@ -122,23 +113,23 @@ static int compare_strings(const void *a, const void *b) {
         return strcmp(*(char *const *) a, *(char *const *) b);
 }
 
-int ucs_conf_files(int root_fd, char ***ret, char ***ret_warnings, UcsError *e) {
+int ucs_conf_files(int root_fd, const char *main_file, const char *const *directories, char ***ret, char ***ret_warnings, UcsError *e) {
         _cleanup_strv_ char **files = NULL, **warnings = NULL;
         _cleanup_(drop_ins_done) DropIns l = {};
         _cleanup_fd_ int fd = -EBADF;
         int r;
 
         /* A link that leads nowhere is not a missing file: someone meant something by it. */
-        fd = ucs_root_openat(root_fd, MAIN_FILE, O_PATH | O_NOFOLLOW);
+        fd = main_file ? ucs_root_openat(root_fd, main_file, O_PATH | O_NOFOLLOW) : -ENOENT;
         if (fd < 0 && fd != -ENOENT) {
                 errno = -fd;
-                return ucs_error_set(e, fd, "cannot open " MAIN_FILE ": %m");
+                return ucs_error_set(e, fd, "cannot open %s: %m", main_file);
         }
-        if (fd >= 0 && !is_mask(fd, "") && strv_push(&files, MAIN_FILE) < 0)
+        if (fd >= 0 && !is_mask(fd, "") && strv_push(&files, main_file) < 0)
                 return ucs_error_set(e, -ENOMEM, "no memory for the configuration");
 
-        for (size_t i = 0; i < ELEMENTSOF(directories); i++) {
-                r = read_directory(root_fd, directories[i], &l, &warnings, e);
+        for (const char *const *d = directories; *d; d++) {
+                r = read_directory(root_fd, *d, &l, &warnings, e);
                 if (r < 0)
                         return r;
         }

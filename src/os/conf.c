@@ -1,194 +1,64 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* The configuration's files; see conf.h. Which files there are, in which order, and what a line is; what a
- * key means is core/policy/config's. The first thing that is wrong ends it: a configuration is taken whole
- * or not at all. */
-
-#include <ini.h>
-#include <stdarg.h>
-#include <stdio.h>
+/* The configuration's files; see conf.h. Which files there are and in which order is conf-files', what a line is ini-lines', what a
+ * key means core/policy/config's. The first thing that is wrong ends it: a configuration is taken whole or not at all. */
 
 #include "os/conf-files.h"
 #include "os/conf.h"
+#include "os/ini-lines.h"
 #include "os/root.h"
 
-/* libinih's own limits (ini.h: INI_MAX_LINE 200, with the NUL byte): longer lines are cut without a word. */
-#define LINE_MAX_BYTES 199U
+#define MAIN_FILE "/etc/ucodesync/ucodesyncd.conf"
 
-/* One file that is being read, line by line. */
-typedef struct Reader {
-        const char *path;
-        const char *next; /* the text that is left */
-        unsigned line;    /* of what the reader gave out last; 0: nothing yet */
+/* The highest priority first. */
+static const char *const directories[] = {
+        "/etc/ucodesync/ucodesyncd.conf.d",
+        "/run/ucodesync/ucodesyncd.conf.d",
+        "/usr/lib/ucodesync/ucodesyncd.conf.d",
+        NULL,
+};
+
+typedef struct Target {
         UcsConfig *config;
         const UcsZoneSource *zones;
-        UcsError error; /* the first one */
-} Reader;
+} Target;
 
-static int line_error(Reader *rd, int code, const char *format, ...) _printf_(3, 4);
-static int line_error(Reader *rd, int code, const char *format, ...) {
-        char text[sizeof(rd->error.text)];
-        va_list ap;
-
-        va_start(ap, format);
-        (void) vsnprintf(text, sizeof(text), format, ap);
-        va_end(ap);
-        return ucs_error_set(&rd->error, code, "%s:%u: %s", rd->path, rd->line, text);
+static int take_section(void *userdata, const char *section, const char *origin, UcsError *e) {
+        return ucs_config_check_section(section, e);
 }
 
-static bool is_blank(char c) {
-        return c == ' ' || c == '\t' || c == '\r' || c == '\f' || c == '\v';
+static int take_assignment(void *userdata, const char *section, const char *key, const char *value, const char *origin, UcsError *e) {
+        Target *t = userdata;
+
+        return ucs_config_assign(t->config, section, key, value, origin, t->zones, e);
 }
 
-/* "[Name]" and nothing behind it but a comment. */
-static int check_section(Reader *rd, const char *s, size_t n) {
-        const char *end = memchr(s, ']', n);
-        char name[LINE_MAX_BYTES + 1];
-        UcsError e = {};
-        size_t k;
-
-        if (!end)
-                return line_error(rd, -EINVAL, "'%.*s' has no end, expected [Section]", (int) MIN(n, 60U),
-                                  s);
-        for (k = (size_t) (end - s) + 1; k < n && is_blank(s[k]); k++)
-                ;
-        if (k < n && !(s[k] == ';' && is_blank(s[k - 1])))
-                return line_error(
-                        rd, -EINVAL,
-                        "there is something behind '%.*s', expected nothing or a comment after ' ;'",
-                        (int) MIN((size_t) (end - s) + 1, 60U), s);
-        (void) snprintf(name, sizeof(name), "%.*s", (int) (end - s - 1), s + 1);
-        if (ucs_config_check_section(name, &e) < 0)
-                return line_error(rd, -EINVAL, "%s", e.text);
-        return 0;
-}
-
-/* Everything that libinih would take for something else. `s` has no newline. */
-static int check_line(Reader *rd, const char *s, size_t n) {
-        size_t start, sign;
-
-        if (n > LINE_MAX_BYTES)
-                return line_error(rd, -EINVAL, "the line has %zu bytes, expected at most %u", n,
-                                  LINE_MAX_BYTES);
-        if (rd->line == 1 && n >= 3 && memcmp(s, "\xef\xbb\xbf", 3) == 0) {
-                s += 3;
-                n -= 3;
-        }
-        for (start = 0; start < n && is_blank(s[start]); start++)
-                ;
-        if (start == n || s[start] == '#' || s[start] == ';')
-                return 0;
-        if (start > 0)
-                return line_error(
-                        rd, -EINVAL,
-                        "the line begins with a blank, expected Key=value or [Section] at its start");
-        if (s[0] == '[')
-                return check_section(rd, s, n);
-        for (sign = 0; sign < n && s[sign] != '=' && s[sign] != ':'; sign++)
-                ;
-        if (sign == n || s[sign] != '=' || sign == 0)
-                return line_error(rd, -EINVAL, "'%.*s' is no assignment, expected Key=value",
-                                  (int) MIN(n, 60U), s);
-        return 0;
-}
-
-/* The next line for libinih, checked. NULL at the end, and after an error. */
-static char *reader_line(char *buf, int size, void *userdata) {
-        Reader *rd = userdata;
-        size_t n;
-
-        if (!*rd->next || rd->error.code != 0)
-                return NULL;
-        rd->line++;
-        n = strcspn(rd->next, "\n");
-        if (check_line(rd, rd->next, n) < 0)
-                return NULL;
-        if (n >= (size_t) size) { /* a libinih that was built with an even smaller buffer */
-                (void) line_error(rd, -EINVAL, "the line has %zu bytes, expected at most %d", n, size - 1);
-                return NULL;
-        }
-        memcpy(buf, rd->next, n);
-        buf[n] = '\0';
-        rd->next += n + (rd->next[n] == '\n');
-        return buf;
-}
-
-/* One assignment. 0 tells libinih of a failure, 1 of success. */
-static int reader_assign(void *userdata, const char *section, const char *key, const char *value) {
-        Reader *rd = userdata;
-        char origin[FILENAME_MAX];
-        UcsError e = {};
-        int r;
-
-        if (rd->error.code != 0)
-                return 0;
-        if (!*section) {
-                (void) line_error(rd, -EINVAL,
-                                  "%.60s= stands outside of any section, expected a [Section] above it",
-                                  key);
-                return 0;
-        }
-        (void) snprintf(origin, sizeof(origin), "%s:%u", rd->path, rd->line);
-        r = ucs_config_assign(rd->config, section, key, value, origin, rd->zones, &e);
-        if (r >= 0)
-                return 1;
-        (void) line_error(rd, r == -ENOENT ? -EINVAL : r, "%s", e.text);
-        return 0;
-}
-
-static int check_nul(const char *path, const char *text, size_t size, UcsError *e) {
-        const char *nul = memchr(text, '\0', size);
-        unsigned line = 1;
-
-        if (!nul)
-                return 0;
-        for (const char *p = text; p < nul; p++)
-                line += *p == '\n';
-        return ucs_error_set(e, -EINVAL, "%s:%u: there is a NUL byte in the line, expected text", path,
-                             line);
-}
-
-static int load_file(int root_fd, const char *path, UcsConfig *c, const UcsZoneSource *zones, UcsError *e) {
+static int load_file(int root_fd, const char *path, Target *t, UcsError *e) {
+        static const UcsIniHandler handler = { take_section, take_assignment };
         _cleanup_free_ char *text = NULL;
         size_t size;
-        Reader rd;
         int r;
 
         r = ucs_root_read_bytes(root_fd, path, UCS_CONF_SIZE_MAX, &text, &size, e);
         if (r < 0)
                 return r;
-        r = check_nul(path, text, size, e);
-        if (r < 0)
-                return r;
-        rd = (Reader){ .path = path, .next = text, .config = c, .zones = zones };
-        r = ini_parse_stream(reader_line, &rd, reader_assign, &rd);
-        if (rd.error.code == 0 && r < 0)
-                return ucs_error_set(e, -ENOMEM, "no memory to read %s", path);
-        if (rd.error.code == 0 && r > 0) {
-                rd.line = (unsigned) r;
-                (void) line_error(&rd, -EINVAL,
-                                  "the line is not understood, expected Key=value or [Section]");
-        }
-        if (rd.error.code != 0) {
-                if (e)
-                        *e = rd.error;
-                return rd.error.code;
-        }
-        return 0;
+        return ucs_ini_parse(path, text, size, &handler, t, e);
 }
 
 int ucs_conf_load(int root_fd, UcsConfig **ret, char ***ret_warnings, UcsError *e) {
         _cleanup_(ucs_config_freep) UcsConfig *c = NULL;
         _cleanup_strv_ char **files = NULL, **warnings = NULL;
         UcsZoneSource zones = ucs_conf_zones(&root_fd);
+        Target t = { .zones = &zones };
         int r;
 
         r = ucs_config_new(&c);
         if (r < 0)
                 return ucs_error_set(e, r, "no memory for the configuration");
-        r = ucs_conf_files(root_fd, &files, &warnings, e);
+        t.config = c;
+        r = ucs_conf_files(root_fd, MAIN_FILE, directories, &files, &warnings, e);
         for (char **f = files; r >= 0 && f && *f; f++)
-                r = load_file(root_fd, *f, c, &zones, e);
+                r = load_file(root_fd, *f, &t, e);
         if (r >= 0)
                 r = ucs_config_finish(c, &zones, e);
         if (r < 0)

@@ -3,16 +3,12 @@
 
 /* Configuration files below a root, into a UcsConfig: /etc/ucodesync/ucodesyncd.conf, then the drop-ins of
  * {/usr/lib,/run,/etc}/ucodesync/ ucodesyncd.conf.d/ in the order of their names (the same name in /etc
- * masks /run masks /usr/lib; a link to /dev/null or an empty file masks). libinih reads the lines; what it
- * would misread silently (a line over its limit of 199 bytes, a leading blank, a NUL byte, a key with ':'
- * instead of '=', text behind a section's ']') is an error here.
- *
- * Comments begin with '#' or ';' at the start of a line. A ';' after a blank begins one inside a line, too
- * (libinih 55); a '#' does not. */
+ * masks /run masks /usr/lib; a link to /dev/null or an empty file masks). What a line may be is in ini-lines.h. */
 
 #include "core/policy/config.h"
+#include "os/ini-lines.h"
 
-#define UCS_CONF_SIZE_MAX (1024U * 1024U)
+#define UCS_CONF_SIZE_MAX UCS_INI_SIZE_MAX
 
 /* All files, merged and finished; no file at all gives the defaults. -EINVAL with "path:line: …, expected …"
  * for the first thing that is wrong in a file; another errno with the path for a file that cannot be read.

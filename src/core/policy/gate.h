@@ -47,11 +47,14 @@ bool ucs_gate_early_loading_broken(const UcsCase *c, UcsBlockerReport *r);
 
 /* gate-file.c */
 bool ucs_gate_manual(const UcsCase *c, UcsBlockerReport *r);
-bool ucs_gate_minrev(const UcsCase *c, UcsBlockerReport *r);
-bool ucs_gate_unapproved(const UcsCase *c, UcsBlockerReport *r);
 bool ucs_gate_refusal_predicted(const UcsCase *c, UcsBlockerReport *r);
 bool ucs_gate_rejected(const UcsCase *c, UcsBlockerReport *r);
 bool ucs_gate_suspect_crash(const UcsCase *c, UcsBlockerReport *r);
+
+/* gate-trust.c */
+bool ucs_gate_denied(const UcsCase *c, UcsBlockerReport *r);
+bool ucs_gate_minrev(const UcsCase *c, UcsBlockerReport *r);
+bool ucs_gate_unapproved(const UcsCase *c, UcsBlockerReport *r);
 
 /* Write the sentence; always returns true, so that a gate ends in `return ucs_gate_say(r, 0, "…")`. */
 bool ucs_gate_say(UcsBlockerReport *r, uint64_t clears_usec, const char *format, ...) _printf_(3, 4);

@@ -26,6 +26,7 @@ static const struct {
         { UCS_BLOCKER_SUSPECT_CRASH, ucs_gate_suspect_crash, false },
         { UCS_BLOCKER_REJECTED, ucs_gate_rejected, false },
         { UCS_BLOCKER_REFUSAL_PREDICTED, ucs_gate_refusal_predicted, false },
+        { UCS_BLOCKER_DENIED, ucs_gate_denied, false },
         { UCS_BLOCKER_MINREV, ucs_gate_minrev, false },
         { UCS_BLOCKER_UNAPPROVED, ucs_gate_unapproved, false },
         { UCS_BLOCKER_CPUS_OFFLINE, ucs_gate_cpus_offline, false },

@@ -101,7 +101,7 @@ typedef struct UcsState {
 /* Why, for one blocker. */
 typedef struct UcsBlockerReport {
         UcsBlocker blocker;
-        char sentence[256];
+        char sentence[384];
         uint64_t clears_usec; /* CLOCK_REALTIME at which it can clear; 0: unknown */
 } UcsBlockerReport;
 
