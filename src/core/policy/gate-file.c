@@ -14,7 +14,6 @@ bool ucs_gate_manual(const UcsCase *c, UcsBlockerReport *r) {
         return ucs_gate_say(r, 0, "Updates are applied on request only (Automatic=no)");
 }
 
-
 /* Also where the kernel would call it success and do nothing: no write is made in vain. CPUs that are offline have a gate of their own, which waits for
  * them. */
 bool ucs_gate_refusal_predicted(const UcsCase *c, UcsBlockerReport *r) {
