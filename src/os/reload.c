@@ -76,7 +76,7 @@ static void load(UcsReload *r) {
         if (o->stall.tsc_hz == 0)
                 o->stall.tsc_hz = ucs_clock_tsc_hz(r->root_fd, o->stall.n_cpus > 0 ? o->stall.cpus[0].cpu : 0);
         (void) ucs_stall_summarize(&o->stall);
-        ucs_stall_forget_refused(&o->stall, o->write_errno);
+        ucs_stall_forget_idle(&o->stall, o->write_errno);
 }
 
 static void *thread_main(void *userdata) {

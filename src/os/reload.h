@@ -19,7 +19,7 @@ typedef struct UcsReloadOutcome {
         int open_errno;  /* positive errno, 0: opened */
         int write_errno; /* positive errno, 0: written */
         UcsStall stall;  /* owned by the receiver (ucs_stall_done()); summarized. Unknown when nothing was written, or when the kernel
-                          * refused before it stopped any CPU */
+                          * stopped no CPU for it */
 } UcsReloadOutcome;
 
 /* Join the thread and take the outcome; frees `r`. Blocks until the thread is done. */

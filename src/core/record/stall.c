@@ -167,9 +167,18 @@ int ucs_stall_summarize(UcsStall *s) {
         return 0;
 }
 
-void ucs_stall_forget_refused(UcsStall *s, int write_errno) {
-        if (write_errno == 0 || write_errno == EIO || write_errno == EPERM || s->n_witnessed > 0 ||
-            s->witness == UCS_WITNESS_KERNEL)
+/* Every account was read, and in none of them is a run. */
+static bool nobody_ran(const UcsStall *s) {
+        for (size_t i = 0; i < s->n_cpus; i++)
+                if (s->cpus[i].runs != 0)
+                        return false;
+        return s->n_cpus > 0;
+}
+
+void ucs_stall_forget_idle(UcsStall *s, int write_errno) {
+        const bool refused = write_errno != 0 && write_errno != EIO && write_errno != EPERM;
+
+        if (s->n_witnessed > 0 || s->witness == UCS_WITNESS_KERNEL || !(refused || nobody_ran(s)))
                 return;
         s->witness = UCS_WITNESS_NONE;
         s->stall_nsec = s->worst_nsec = UCS_UNKNOWN;

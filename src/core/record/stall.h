@@ -69,9 +69,11 @@ void ucs_stall_done(UcsStall *s);
  * the worst one too. 0 or -ENOMEM, `s` untouched. */
 int ucs_stall_summarize(UcsStall *s);
 
-/* A write that the kernel refused before it stopped anything (ENOENT, EBUSY, …) is no stall, however long it took: when no CPU has evidence
- * the figures go back to unknown, and only `write_nsec` stays. `write_errno` is positive; EIO and EPERM come from a load that began. */
-void ucs_stall_forget_refused(UcsStall *s, int write_errno);
+/* A write at which the kernel stopped nothing is no stall, however long it took: the figures go back to unknown, and only `write_nsec` stays.
+ * So it is when the kernel refused (ENOENT, EBUSY, …; EIO and EPERM come from a load that began) and no CPU has evidence, and when every
+ * CPU's account was read and none of them ran (on AMD a write also succeeds when there is nothing to do). `write_errno` is positive or
+ * 0. After ucs_stall_summarize(). */
+void ucs_stall_forget_idle(UcsStall *s, int write_errno);
 
 uint64_t ucs_stall_ticks(uint64_t nsec, uint64_t tsc_hz); /* UCS_UNKNOWN when either is unknown */
 

@@ -181,26 +181,37 @@ ucs_test(stall, kernel_brings_its_own) {
         ucs_stall_done(&s);
 }
 
-ucs_test(stall, refused_is_no_stall) {
+ucs_test(stall, idle_is_no_stall) {
         static const struct {
+                const char *name;
                 int write_errno;
-                uint64_t evidence_nsec;
+                UcsCpuStall cpus[2];
                 bool kept;
         } table[] = {
-                { 0, NO, true }, { ENOENT, NO, false }, { EBUSY, NO, false }, { EBADFD, NO, false }, { EINVAL, NO, false },
-                { EIO, NO, true }, { EPERM, NO, true }, { ENOENT, 100, true },
+                { "loaded, no witness", 0, { DURATION(0, NO, NO), DURATION(1, NO, NO) }, true },
+                { "loaded, one account is late", 0, { DURATION(0, NO, 1), DURATION(1, NO, 0) }, true },
+                { "loaded, one account unread", 0, { DURATION(0, NO, NO), DURATION(1, NO, 0) }, true },
+                { "success, and nobody ran", 0, { DURATION(0, NO, 0), DURATION(1, NO, 0) }, false },
+                { "EIO, no witness", EIO, { DURATION(0, NO, NO), DURATION(1, NO, NO) }, true },
+                { "EPERM, no witness", EPERM, { DURATION(0, NO, NO), DURATION(1, NO, NO) }, true },
+                { "EIO, and nobody ran", EIO, { DURATION(0, NO, 0), DURATION(1, NO, 0) }, false },
+                { "refused", ENOENT, { DURATION(0, NO, NO), DURATION(1, NO, NO) }, false },
+                { "busy", EBUSY, { DURATION(0, NO, NO), DURATION(1, NO, NO) }, false },
+                { "malformed", EBADFD, { DURATION(0, NO, NO), DURATION(1, NO, NO) }, false },
+                { "busy, as older kernels say", EINVAL, { DURATION(0, NO, 0), DURATION(1, NO, 0) }, false },
+                { "refused, but a CPU was stopped", ENOENT, { DURATION(0, 100, 1), DURATION(1, NO, 0) }, true },
         };
 
         for (size_t i = 0; i < ELEMENTSOF(table); i++) {
-                const UcsCpuStall cpu = DURATION(0, table[i].evidence_nsec, 1);
                 UcsStall s;
 
-                stall_of(&s, UCS_WITNESS_SCHEDSTAT, &cpu, 1);
+                stall_of(&s, UCS_WITNESS_SCHEDSTAT, table[i].cpus, 2);
                 s.write_nsec = 999;
                 cr_assert_eq(ucs_stall_summarize(&s), 0);
-                ucs_stall_forget_refused(&s, table[i].write_errno);
-                cr_expect_eq(s.stall_nsec != NO, table[i].kept, "errno %d", table[i].write_errno);
-                cr_expect_eq(s.witness != UCS_WITNESS_NONE, table[i].kept, "errno %d", table[i].write_errno);
+                ucs_stall_forget_idle(&s, table[i].write_errno);
+                cr_expect_eq(s.stall_nsec != NO, table[i].kept, "%s", table[i].name);
+                cr_expect_eq(s.worst_nsec != NO, table[i].kept, "%s", table[i].name);
+                cr_expect_eq(s.witness != UCS_WITNESS_NONE, table[i].kept, "%s", table[i].name);
                 cr_expect_eq(s.write_nsec, 999);
                 ucs_stall_done(&s);
         }
