@@ -28,6 +28,7 @@ struct UcsCpuReader {
         UcsSmtSeen *seen; /* by CPU number, UCS_CPU_MAX */
         bool have_online; /* sysfs has the mask */
         bool have_files;  /* sysfs has revisions */
+        bool have_details; /* somebody wanted all of cpuinfo */
         UcsCpu *scratch;  /* as many as the last machine had */
 };
 
@@ -293,6 +294,12 @@ static int read_again(UcsCpuReader *r, UcsMachine *m, UcsError *e) {
         k = ucs_machine_regroup(fresh);
         if (k < 0)
                 return k;
+        if (r->have_details) {
+                UcsError x = {};
+
+                if (ucs_cpu_read_details(r, fresh, &x) != 0 && e)
+                        complain(e, &x);
+        }
         swap = *m;
         *m = *fresh;
         *fresh = swap;
@@ -396,5 +403,8 @@ int ucs_cpu_read_details(UcsCpuReader *r, UcsMachine *m, UcsError *e) {
         if (complaint < 0)
                 return complaint;
         k = commit_scratch(r, m);
-        return k < 0 ? k : complaint;
+        if (k < 0)
+                return k;
+        r->have_details = true;
+        return complaint;
 }

@@ -25,8 +25,8 @@ int ucs_cpu_read_machine(UcsCpuReader *r, UcsMachine **ret, UcsError *e);
 
 /* Only what changes in an idle hour: revisions of all online CPUs and the online mask, into an existing machine: one pread(2) a CPU and one
  * for the mask, and no allocation as long as nothing has changed.
- * 0, 1 (the set of online CPUs changed: topology was read afresh, what details were known is kept), or a negative errno with the
- * machine untouched. A CPU whose revision cannot be read has revision 0 then, and `e` a complaint (e->code is set). */
+ * 0, 1 (the set of online CPUs changed: topology was read afresh, and the details again if they were read before), or a negative errno
+ * with the machine untouched. A CPU whose revision cannot be read has revision 0 then, and `e` a complaint (e->code is set). */
 int ucs_cpu_refresh(UcsCpuReader *r, UcsMachine *m, UcsError *e);
 
 /* The whole of /proc/cpuinfo: per-CPU signature and APIC id, and the revision where sysfs has none (expensive; ListProcessors, before a

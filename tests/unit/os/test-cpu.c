@@ -115,6 +115,7 @@ cpu_test(refresh) {
         cr_assert_eq(m->n_cpus, 8);
         cr_expect_eq(m->cpus[5].revision, 0x12);
         cr_expect_eq(m->cpus[5].platform_mask, 2, "read again when the CPU reappears");
+        cr_expect_eq(m->cpus[5].apic_id, 10, "as the details, once they were asked for");
         cr_expect_eq(m->n_groups, 2);
         cr_expect_eq(e.code, 0, "%s", e.text);
 }
