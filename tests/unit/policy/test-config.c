@@ -87,6 +87,8 @@ ucs_test(config, defaults) {
                     "Apply.Automatic=yes @default\n"
                     "Apply.Trust=minrev @default\n"
                     "Apply.MaxStallMSec=100 @default\n"
+                    "Apply.LatencyCritical=block @default\n"
+                    "Apply.ProbationSec=1d @default\n"
                     "Stall.Witness=auto @default\n"
                     "Firmware.Path= @default\n");
 }
@@ -140,6 +142,8 @@ ucs_test(config, right_values) {
                 { "Apply", "Trust", "any", "any" },
                 { "Apply", "MaxStallMSec", "1", "1" },
                 { "Apply", "MaxStallMSec", "60000", "60000" },
+                { "Apply", "LatencyCritical", "allow", "allow" },
+                { "Apply", "LatencyCritical", "block", "block" },
                 { "Stall", "Witness", "auto", "auto" },
                 { "Stall", "Witness", "schedstat", "schedstat" },
                 { "Stall", "Witness", "perf", "perf" },
@@ -218,6 +222,8 @@ ucs_test(config, wrong_values) {
                 { "Apply", "Automatic", "maybe", -EINVAL, "[Apply] Automatic=maybe: expected yes or no" },
                 { "Apply", "Trust", "vendor", -EINVAL,
                   "[Apply] Trust=vendor: expected minrev, approved or any" },
+                { "Apply", "LatencyCritical", "no", -EINVAL, "[Apply] LatencyCritical=no: expected block or allow" },
+                { "Apply", "LatencyCritical", "Block", -EINVAL, "[Apply] LatencyCritical=Block: expected block or allow" },
                 { "Apply", "MaxStallMSec", "0", -EINVAL,
                   "[Apply] MaxStallMSec=0: expected a whole number of milliseconds from 1 to 60000, without a unit" },
                 { "Apply", "MaxStallMSec", "60001", -EINVAL,
@@ -247,8 +253,8 @@ ucs_test(config, wrong_values) {
                   "there is no key Window= in [Load], expected it in [Schedule]" },
                 { "Stall", "X", "x", -ENOENT, "there is no key X= in [Stall], expected one of Witness" },
                 /* designed, and not there yet: what would have no effect is not taken */
-                { "Apply", "LatencyCritical", "block", -ENOENT,
-                  "there is no key LatencyCritical= in [Apply], expected one of Automatic, Trust, MaxStallMSec" },
+                { "Apply", "DrainTimeoutSec", "5min", -ENOENT,
+                  "there is no key DrainTimeoutSec= in [Apply], expected one of Automatic, Trust, MaxStallMSec, LatencyCritical, ProbationSec" },
                 { "Fleet", "Backend", "none", -ENOENT,
                   "there is no section [Fleet], expected one of Schedule, Load, Apply, Stall, Firmware" },
                 { "schedule", "Window", "x", -ENOENT,

@@ -30,6 +30,11 @@ typedef struct Row {
         uint64_t rejected_for_usec;
         uint64_t pending_for_usec;
         uint64_t forecast_nsec;
+        const char *budget;    /* MaxStallMSec= */
+        UcsHealth health;
+        const char *isolated, *nohz_full;
+        bool latency_allowed, force_minrev;
+        UcsKernelGeneration kernel;
         /* expected */
         const char *blocked;
         UcsLife life;
@@ -48,6 +53,8 @@ static int no_zone(void *userdata, const char *name, UcsZone **ret, UcsError *e)
 typedef struct Setting {
         UcsConfig *config;
         UcsMachine machine;
+        UcsKernel kernel;
+        UcsHealth health;
         UcsCpu cpus[4];
         UcsGroup groups[2];
         UcsScan scan;
@@ -84,6 +91,10 @@ static void setting_make(Setting *s, const Row *r) {
         assign(s->config, "Schedule", "Require", r->require == UCS_REQUIRE_ANY ? "any" : "all");
         assign(s->config, "Apply", "Automatic", r->manual ? "no" : "yes");
         assign(s->config, "Apply", "Trust", ucs_trust_to_string(r->trust));
+        if (r->budget)
+                assign(s->config, "Apply", "MaxStallMSec", r->budget);
+        if (r->latency_allowed)
+                assign(s->config, "Apply", "LatencyCritical", "allow");
         cr_assert_eq(ucs_config_finish(s->config, &zones, &e), 0, "%s", e.text);
 
         for (unsigned i = 0; i < 4; i++)
@@ -97,6 +108,11 @@ static void setting_make(Setting *s, const Row *r) {
 
                 cr_assert_eq(ucs_cpuset_parse(r->offline + (*r->offline == 's'), set, NULL), 0);
         }
+
+        cr_assert_eq(ucs_cpuset_parse(r->isolated ?: "", &s->machine.isolated, NULL), 0);
+        cr_assert_eq(ucs_cpuset_parse(r->nohz_full ?: "", &s->machine.nohz_full, NULL), 0);
+        s->kernel = (UcsKernel){ .generation = r->kernel, .force_minrev = r->force_minrev };
+        s->health = r->health;
 
         s->candidates[0] = (UcsCandidate){ .finding = r->no_file ? UCS_FOUND_NOTHING : r->not_newer ? UCS_FOUND_NOT_NEWER : r->bad_file ? UCS_FOUND_BAD : UCS_FOUND_NEWER,
                                            .signature = 0x906eb, .platform_mask = 2, .path = r->no_file ? NULL : (char *) "/lib/firmware/intel-ucode/06-9e-0b",
@@ -124,7 +140,7 @@ static void setting_make(Setting *s, const Row *r) {
                                .firmware_changed_boottime_usec = r->changed_ago_usec ? BOOT - r->changed_ago_usec : 0,
                                .request = { .id = r->request ? 7 : 0, .flags = r->request_flags },
                                .forecast = { r->forecast_nsec, r->forecast_nsec }, .config_error = r->config_wrong ? "x.conf:3: no" : NULL,
-                               .applying = r->applying };
+                               .kernel = &s->kernel, .health = &s->health, .applying = r->applying };
         s->state.scanned_boottime_usec = s->world.firmware_changed_boottime_usec;
 }
 
@@ -156,7 +172,7 @@ static const Row rows[] = {
         { "any: a blackout never is", { OPEN }, "*-*-* 10:00 for 3h", .require = UCS_REQUIRE_ANY, QUIET, .blocked = "blackout", .life = UCS_LIFE_PENDING, .not_effects = UCS_EFFECT_APPLY, .earliest_usec = NOON + USEC_PER_HOUR },
         { "a blackout in an open window", { OPEN }, "*-*-* 10:00 for 3h", QUIET, .blocked = "blackout load", .life = UCS_LIFE_PENDING, .not_effects = UCS_EFFECT_APPLY, .earliest_usec = NOON + USEC_PER_HOUR },
         { "the blackout outlasts the window", { OPEN }, "2026-12-01 10:00 for 10h", QUIET, .blocked = "blackout load", .life = UCS_LIFE_PENDING, .earliest_usec = NOON + 23 * USEC_PER_HOUR },
-        { "too late in the window for the forecast", { "*-*-* 11:00 for 1h 1min" }, QUIET, .forecast_nsec = 58 * NSEC_PER_SEC, .blocked = "window load", .life = UCS_LIFE_PENDING, .earliest_usec = NOON + 23 * USEC_PER_HOUR },
+        { "too late in the window for the forecast", { "*-*-* 11:00 for 1h 1min" }, QUIET, .forecast_nsec = 58 * NSEC_PER_SEC, .budget = "60000", .blocked = "window load", .life = UCS_LIFE_PENDING, .earliest_usec = NOON + 23 * USEC_PER_HOUR },
         { "the window ends in half a minute", { "*-*-* 11:00 for 3620s" }, QUIET, .blocked = "window load", .life = UCS_LIFE_PENDING, .earliest_usec = NOON + 23 * USEC_PER_HOUR },
         { "manual", { OPEN }, QUIET, .manual = true, .blocked = "manual load", .life = UCS_LIFE_PENDING, .not_effects = UCS_EFFECT_APPLY, .earliest_usec = 0 },
         { "manual, and someone asked", { OPEN }, QUIET, .manual = true, .request = true, .blocked = "", .life = UCS_LIFE_PENDING, .effects = UCS_EFFECT_APPLY, .earliest_usec = NOON },
@@ -168,7 +184,7 @@ static const Row rows[] = {
         { "settled", { OPEN }, QUIET, .changed_ago_usec = 31 * USEC_PER_SEC, .blocked = "", .life = UCS_LIFE_PENDING, .effects = UCS_EFFECT_APPLY, .earliest_usec = NOON },
         { "no minimum revision", { OPEN }, QUIET, .min_revision = 1, .blocked = "minrev load", .life = UCS_LIFE_PENDING, .not_effects = UCS_EFFECT_APPLY, .earliest_usec = 0 },
         { "minimum revision not met", { OPEN }, QUIET, .running = 0xff, .blocked = "minrev load", .life = UCS_LIFE_PENDING, .not_effects = UCS_EFFECT_APPLY, .earliest_usec = 0 },
-        { "the lowest CPU decides", { OPEN }, QUIET, .running = 0xff, .highest = 0x100, .blocked = "minrev load", .life = UCS_LIFE_PENDING, .not_effects = UCS_EFFECT_APPLY },
+        { "the lowest CPU decides", { OPEN }, QUIET, .running = 0xff, .highest = 0x100, .blocked = "minrev unhealthy load", .life = UCS_LIFE_PENDING, .not_effects = UCS_EFFECT_APPLY },
         { "any trust", { OPEN }, QUIET, .min_revision = 1, .trust = UCS_TRUST_ANY, .blocked = "", .life = UCS_LIFE_PENDING, .effects = UCS_EFFECT_APPLY, .earliest_usec = NOON },
         { "nobody approves", { OPEN }, QUIET, .trust = UCS_TRUST_APPROVED, .blocked = "unapproved load", .life = UCS_LIFE_PENDING, .not_effects = UCS_EFFECT_APPLY },
         { "trust put aside", { OPEN }, QUIET, .min_revision = 1, .request = true, .request_flags = 16, .blocked = "minrev", .life = UCS_LIFE_PENDING, .effects = UCS_EFFECT_APPLY, .earliest_usec = NOON },
@@ -189,6 +205,34 @@ static const Row rows[] = {
         { "a bad file, the kernel's own answer wanted", { OPEN }, QUIET, .bad_file = true, .request = true, .request_flags = UCS_APPLY_DESPITE_PREDICTION | UCS_APPLY_IGNORE_TRUST, .blocked = "refusal-predicted", .life = UCS_LIFE_CURRENT, .effects = UCS_EFFECT_APPLY, .earliest_usec = NOON },
         { "the same file, the kernel's own answer wanted", { OPEN }, QUIET, .not_newer = true, .request = true, .request_flags = UCS_APPLY_DESPITE_PREDICTION, .blocked = "refusal-predicted", .life = UCS_LIFE_CURRENT, .effects = UCS_EFFECT_APPLY, .earliest_usec = NOON },
         { "overdue: an alert, no gate falls", { SHUT }, .pending_for_usec = 15 * USEC_PER_DAY, .blocked = "window load", .life = UCS_LIFE_PENDING, .effects = UCS_EFFECT_OVERDUE | UCS_EFFECT_SAVE, .not_effects = UCS_EFFECT_APPLY | UCS_EFFECT_CANDIDATE_FOUND, .earliest_usec = NIGHT },
+        { "a taint by a machine check", { OPEN }, QUIET, .health = { .tainted_known = true, .tainted = 1 << 4 }, .blocked = "unhealthy load", .life = UCS_LIFE_PENDING, .not_effects = UCS_EFFECT_APPLY },
+        { "a taint by an oops, among others", { OPEN }, QUIET, .health = { .tainted_known = true, .tainted = 1 << 7 | 1 << 0 | 1 << 12 }, .blocked = "unhealthy load", .life = UCS_LIFE_PENDING, .not_effects = UCS_EFFECT_APPLY },
+        { "a taint by a lockup", { OPEN }, QUIET, .health = { .tainted_known = true, .tainted = 1 << 14 }, .blocked = "unhealthy load", .life = UCS_LIFE_PENDING, .not_effects = UCS_EFFECT_APPLY },
+        { "taints that do not matter, and that of an earlier load", { OPEN }, QUIET, .health = { .tainted_known = true, .tainted = (1 << 18 | 0x7fff) & ~(1 << 4 | 1 << 7 | 1 << 14) }, .blocked = "", .life = UCS_LIFE_PENDING, .effects = UCS_EFFECT_APPLY, .earliest_usec = NOON },
+        { "a machine check that left no taint", { OPEN }, QUIET, .health = { .machine_checks = 1 }, .blocked = "unhealthy load", .life = UCS_LIFE_PENDING, .not_effects = UCS_EFFECT_APPLY },
+        { "nobody counts machine checks", { OPEN }, QUIET, .health = { .machine_checks = UCS_UNKNOWN }, .blocked = "", .life = UCS_LIFE_PENDING, .effects = UCS_EFFECT_APPLY, .earliest_usec = NOON },
+        { "mixed revisions", { OPEN }, QUIET, .running = 0x100, .highest = 0x108, .blocked = "unhealthy load", .life = UCS_LIFE_PENDING, .not_effects = UCS_EFFECT_APPLY },
+        { "isolated CPUs", { OPEN }, QUIET, .isolated = "2-3", .blocked = "latency-critical load", .life = UCS_LIFE_PENDING, .not_effects = UCS_EFFECT_APPLY },
+        { "CPUs without ticks", { OPEN }, QUIET, .nohz_full = "1", .blocked = "latency-critical load", .life = UCS_LIFE_PENDING, .not_effects = UCS_EFFECT_APPLY },
+        { "a real-time kernel", { OPEN }, QUIET, .health = { .realtime_kernel = true }, .blocked = "latency-critical load", .life = UCS_LIFE_PENDING, .not_effects = UCS_EFFECT_APPLY },
+        { "all of that, allowed", { OPEN }, QUIET, .isolated = "2-3", .nohz_full = "1", .health = { .realtime_kernel = true }, .latency_allowed = true, .blocked = "", .life = UCS_LIFE_PENDING, .effects = UCS_EFFECT_APPLY, .earliest_usec = NOON },
+        { "booted ten minutes ago", { OPEN }, QUIET, .health = { .uptime_usec = 10 * USEC_PER_MINUTE }, .blocked = "just-booted load", .life = UCS_LIFE_PENDING, .not_effects = UCS_EFFECT_APPLY, .earliest_usec = NOON + 20 * USEC_PER_MINUTE },
+        { "booted half an hour ago", { OPEN }, QUIET, .health = { .uptime_usec = 30 * USEC_PER_MINUTE }, .blocked = "", .life = UCS_LIFE_PENDING, .effects = UCS_EFFECT_APPLY, .earliest_usec = NOON },
+        { "a reboot in an hour", { OPEN }, QUIET, .health = { .shutting_down = true, .shutdown_usec = NOON + USEC_PER_HOUR }, .blocked = "shutdown load", .life = UCS_LIFE_PENDING, .not_effects = UCS_EFFECT_APPLY, .want_cpu = true },
+        { "no force loads into a reboot", { OPEN }, QUIET, .health = { .shutting_down = true }, .request = true, .request_flags = 255 & ~32, .blocked = "shutdown load", .life = UCS_LIFE_PENDING, .effects = UCS_EFFECT_SETTLE_REQUEST, .not_effects = UCS_EFFECT_APPLY, .want_cpu = true },
+        { "the state is volatile", { OPEN }, QUIET, .health = { .state_volatile = true, .state_filesystem = "tmpfs" }, .blocked = "state-volatile load", .life = UCS_LIFE_PENDING, .not_effects = UCS_EFFECT_APPLY },
+        { "just within the budget", { OPEN }, QUIET, .forecast_nsec = 100 * NSEC_PER_MSEC, .blocked = "", .life = UCS_LIFE_PENDING, .effects = UCS_EFFECT_APPLY, .earliest_usec = NOON },
+        { "over the budget", { OPEN }, QUIET, .forecast_nsec = 100 * NSEC_PER_MSEC + 1, .blocked = "budget load", .life = UCS_LIFE_PENDING, .not_effects = UCS_EFFECT_APPLY },
+        { "within a larger one", { OPEN }, QUIET, .forecast_nsec = 360 * NSEC_PER_MSEC, .budget = "500", .blocked = "", .life = UCS_LIFE_PENDING, .effects = UCS_EFFECT_APPLY, .earliest_usec = NOON },
+        { "no forecast", { OPEN }, QUIET, .forecast_nsec = UCS_UNKNOWN, .blocked = "", .life = UCS_LIFE_PENDING, .effects = UCS_EFFECT_APPLY, .earliest_usec = NOON },
+        { "one boot without the early image", { OPEN }, QUIET, .health = { .early_broken_boots = 1 }, .blocked = "", .life = UCS_LIFE_PENDING, .effects = UCS_EFFECT_APPLY, .earliest_usec = NOON },
+        { "two in a row", { OPEN }, QUIET, .health = { .early_broken_boots = 2 }, .blocked = "early-loading-broken load", .life = UCS_LIFE_PENDING, .not_effects = UCS_EFFECT_APPLY },
+        { "health put aside", { OPEN }, QUIET, .isolated = "2", .forecast_nsec = NSEC_PER_SEC, .health = { .tainted_known = true, .tainted = 1 << 4, .machine_checks = 3, .uptime_usec = 1, .state_volatile = true, .early_broken_boots = 2 }, .request = true, .request_flags = UCS_APPLY_IGNORE_HEALTH,
+          .blocked = "unhealthy state-volatile early-loading-broken latency-critical budget just-booted", .life = UCS_LIFE_PENDING, .effects = UCS_EFFECT_APPLY, .earliest_usec = NOON },
+        { "the kernel insists on a minimum revision that is not met", { OPEN }, QUIET, .kernel = UCS_KERNEL_MODERN, .force_minrev = true, .min_revision = 0x101, .trust = UCS_TRUST_ANY, .blocked = "refusal-predicted load", .life = UCS_LIFE_PENDING, .not_effects = UCS_EFFECT_APPLY },
+        { "and somebody wants to hear it", { OPEN }, QUIET, .kernel = UCS_KERNEL_MODERN, .force_minrev = true, .min_revision = 0x101, .trust = UCS_TRUST_ANY, .request = true, .request_flags = UCS_APPLY_DESPITE_PREDICTION, .blocked = "refusal-predicted", .life = UCS_LIFE_PENDING, .effects = UCS_EFFECT_APPLY, .earliest_usec = NOON },
+        { "an old kernel knows none", { OPEN }, QUIET, .kernel = UCS_KERNEL_OLD, .force_minrev = true, .min_revision = 0x101, .trust = UCS_TRUST_ANY, .blocked = "", .life = UCS_LIFE_PENDING, .effects = UCS_EFFECT_APPLY, .earliest_usec = NOON },
+        { "an old kernel loads AMD without siblings", { OPEN }, QUIET, .kernel = UCS_KERNEL_OLD, .offline = "s3", .vendor = UCS_VENDOR_AMD, .blocked = "", .life = UCS_LIFE_PENDING, .effects = UCS_EFFECT_APPLY, .earliest_usec = NOON },
         { "a load is under way", { OPEN }, QUIET, .applying = true, .blocked = "", .life = UCS_LIFE_APPLYING, .not_effects = UCS_EFFECT_APPLY, .earliest_usec = NOON },
 };
 

@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <stdio.h>
 
-#include "core/policy/preflight.h"
 #include "core/policy/result.h"
 #include "ucs-test.h"
 
@@ -78,41 +77,4 @@ ucs_test(result, what_is_not_tried_again) {
         for (UcsResult r = UCS_RESULT_SUCCESS; r < _UCS_RESULT_MAX; r++)
                 cr_expect_eq(ucs_result_rejects(r), r != UCS_RESULT_SUCCESS && r != UCS_RESULT_CANCELLED && r != UCS_RESULT_EXTERNAL, "%s",
                              ucs_result_to_string(r));
-}
-
-static const struct {
-        const char *name;
-        UcsVendor vendor;
-        UcsFinding finding;
-        const char *primaries, *siblings;
-        bool error, advisory;
-        int expected;
-} predictions[] = {
-        { "newer", UCS_VENDOR_INTEL, UCS_FOUND_NEWER, "", "", .expected = 0 },
-        { "newer, AMD", UCS_VENDOR_AMD, UCS_FOUND_NEWER, "", "", .expected = 0 },
-        { "no file", UCS_VENDOR_INTEL, UCS_FOUND_NOTHING, "", "", .expected = ENOENT },
-        { "no file, AMD", UCS_VENDOR_AMD, UCS_FOUND_NOTHING, "", "", .expected = ENOENT },
-        { "same", UCS_VENDOR_INTEL, UCS_FOUND_NOT_NEWER, "", "", .expected = ENOENT },
-        { "same, AMD", UCS_VENDOR_AMD, UCS_FOUND_NOT_NEWER, "", "", .expected = 0 },
-        { "foreign", UCS_VENDOR_INTEL, UCS_FOUND_NO_MATCH, "", "", .expected = ENOENT },
-        { "bad", UCS_VENDOR_INTEL, UCS_FOUND_BAD, "", "", .expected = EBADFD },
-        { "bad now", UCS_VENDOR_INTEL, UCS_FOUND_NEWER, "", "", .error = true, .expected = EBADFD },
-        { "a primary is offline, before the file is looked up", UCS_VENDOR_INTEL, UCS_FOUND_BAD, "3", "", .expected = EBUSY },
-        { "a sibling is offline", UCS_VENDOR_INTEL, UCS_FOUND_NEWER, "", "3", .expected = 0 },
-        { "a sibling is offline, AMD", UCS_VENDOR_AMD, UCS_FOUND_NEWER, "", "3", .expected = EIO },
-        { "there is no reload file", UCS_VENDOR_INTEL, UCS_FOUND_NEWER, "", "", .advisory = true, .expected = ENOENT },
-};
-
-ucs_test(preflight, table) {
-        for (size_t i = 0; i < ELEMENTSOF(predictions); i++) {
-                UcsMachine m = { .vendor = predictions[i].vendor, .support = predictions[i].advisory ? UCS_SUPPORT_ADVISORY : UCS_SUPPORT_LATE_LOAD };
-                UcsCandidate k = { .finding = predictions[i].finding };
-
-                if (predictions[i].error)
-                        (void) ucs_error_set(&k.error, -EBADMSG, "bad");
-                cr_assert_eq(ucs_cpuset_parse(predictions[i].primaries, &m.offline_primaries, NULL), 0);
-                cr_assert_eq(ucs_cpuset_parse(predictions[i].siblings, &m.offline_siblings, NULL), 0);
-                cr_expect_eq(ucs_preflight(&m, &k), predictions[i].expected, "%s: %d", predictions[i].name, ucs_preflight(&m, &k));
-        }
-        cr_expect_eq(ucs_preflight(&(UcsMachine){ .support = UCS_SUPPORT_LATE_LOAD }, NULL), ENOENT);
 }
