@@ -16,8 +16,11 @@
 
 #define TICK_NSEC (NSEC_PER_SEC / 100) /* USER_HZ */
 
+/* From 6.18 on it is here that a minimum revision is forced, for the whole life of the kernel. */
 static void show_cmdline(SimMachine *m, uint32_t cpu, UcsText *t) {
-        ucs_text_appendf(t, "%s\n", m->settings.cmdline);
+        bool minrev = m->settings.force_minrev && m->settings.kernel >= SIM_KERNEL_7_3;
+
+        ucs_text_appendf(t, "%s%s\n", m->settings.cmdline, minrev ? " microcode=force_minrev" : "");
 }
 
 static void show_version(SimMachine *m, uint32_t cpu, UcsText *t) {

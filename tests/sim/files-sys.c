@@ -29,8 +29,9 @@ static int store_force_minrev(SimMachine *m, uint32_t cpu, const char *text) {
         return 0;
 }
 
+/* A parameter of the module from 6.7 to 6.17; later kernels take it from the command line alone. */
 static bool knows_minrev(const SimMachine *m, uint32_t cpu) {
-        return sim_kernel_is_modern(&m->settings) && !m->settings.no_microcode_dir;
+        return m->settings.kernel == SIM_KERNEL_6_12 && !m->settings.no_microcode_dir;
 }
 
 static void show_firmware_path(SimMachine *m, uint32_t cpu, UcsText *t) {
@@ -123,7 +124,7 @@ static void show_clocksources(SimMachine *m, uint32_t cpu, UcsText *t) {
 #define CLOCK "sys/devices/system/clocksource/clocksource0/"
 
 const SimFile sim_files_sys[] = {
-        { "sys/module/microcode/parameters/force_minrev", 0644, SIM_FILE_TEXT, show_force_minrev,
+        { "sys/module/microcode/parameters/force_minrev", 0600, SIM_FILE_TEXT, show_force_minrev,
           store_force_minrev, knows_minrev, false },
         { "sys/module/firmware_class/parameters/path", 0644, SIM_FILE_TEXT, show_firmware_path,
           store_firmware_path, NULL, false },

@@ -297,7 +297,7 @@ def amd_asks_the_first_cpu_of_each_node(kit):
 
 @test
 def a_minimum_revision_that_can_be_forced_at_run_time(kit):
-    sim = machine(kit, "7.3", INTEL)
+    sim = machine(kit, "6.12", INTEL)
     put(kit, sim, INTEL_FILE, UPDATE)
     parameter = "sys/module/microcode/parameters/force_minrev"
     equal("before", sim.read(parameter), "N\n")

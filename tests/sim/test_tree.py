@@ -126,6 +126,11 @@ def formats(kit):
     old = kit.sim("--kernel=6.1", "--topology=1x2x1")
     equal("nohz_full of old", old.read(CPU + "/nohz_full"), "  (null)\n")
     equal("old has no minrev", os.path.exists(old.path("sys/module/microcode/parameters/force_minrev")), False)
+    forced = {kernel: kit.sim("--kernel=" + kernel, "--topology=1x1x1", "--force-minrev") for kernel in ("6.1", "6.12", "7.3")}
+    parameter = "sys/module/microcode/parameters/force_minrev"
+    equal("who has the parameter", [k for k, s in forced.items() if os.path.exists(s.path(parameter))], ["6.12"])
+    equal("its value", forced["6.12"].read(parameter), "Y\n")
+    equal("who says it on the command line", [k for k, s in forced.items() if "microcode=force_minrev" in s.read("proc/cmdline")], ["7.3"])
     equal("old has no old_microcode", os.path.exists(old.cpu("vulnerabilities/old_microcode")), False)
 
 
