@@ -63,6 +63,7 @@ const CtlField ctl_manager_fields[] = {
         { "State", "state" },
         { "BlockedBy", "blocked_by" },
         { "Blockers", "blockers", .members = ctl_blocker_members },
+        { "Advice", "advice" },
         { "Signature", "signature", CTL_HEX },
         { "PlatformMask", "platform_mask", CTL_HEX },
         { "RunningRevision", "running_revision", CTL_REVISION },

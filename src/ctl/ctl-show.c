@@ -50,6 +50,16 @@ static void show_way_past(CtlScreen *s, const char *name) {
         ctl_put(s, CTL_DIM, "  'ucodectl apply --force=%s' gets past it", flag);
 }
 
+void ctl_show_advice(CtlScreen *s, const json_object *o) {
+        size_t n;
+        json_object *advice = ctl_array(o, "advice", &n);
+
+        for (size_t i = 0; i < n; i++) {
+                ctl_row(s, i == 0 ? "Rules say" : "");
+                ctl_put(s, CTL_WARN, "%s", json_object_get_string(json_object_array_get_idx(advice, i)));
+        }
+}
+
 void ctl_show_blockers(CtlScreen *s, const char *label, const json_object *blockers) {
         size_t n = blockers ? json_object_array_length(blockers) : 0;
 

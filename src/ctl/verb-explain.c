@@ -88,6 +88,7 @@ static void show(UcsCtl *ctl, const json_object *status, const json_object *x) {
                 ctl_row(&s, "Blocked by");
                 ctl_put(&s, CTL_GOOD, "nothing");
         }
+        ctl_show_advice(&s, status);
         ctl_screen_end(&s);
 }
 
@@ -95,7 +96,7 @@ static void show(UcsCtl *ctl, const json_object *status, const json_object *x) {
 static int ask(UcsCtl *ctl, uint64_t flags, const json_object *status, json_object **ret) {
         static const char *const copied[] = {
                 "state",         "support", "support_reason", "running_revision", "candidate_revision",
-                "candidate_path"
+                "candidate_path", "advice"
         };
         static const CtlField members[] = {
                 { "", "blockers", .members = ctl_blocker_members },

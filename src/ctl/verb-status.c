@@ -346,6 +346,7 @@ int verb_status(UcsCtl *ctl, int argc, char **argv) {
         }
         if (row->exit != UCS_EXIT_UNSUPPORTED)
                 show_blocked(&s, o);
+        ctl_show_advice(&s, o);
         if (load)
                 show_last_load(&s, load);
         ctl_screen_end(&s);

@@ -254,6 +254,8 @@ static void apply_end(Apply *a, UcsReloadOutcome *o) {
                                                  .after = m->machine->n_cpus > 0 ? m->machine : NULL },
                                   &laggards);
         new_revision = lowest_revision(m->machine, &a->candidate);
+        if (result == UCS_RESULT_SUCCESS || result == UCS_RESULT_MIXED_REVISIONS)
+                manager_note_risks(m, &a->candidate, a->old_revision, &a->aftermath.note);
 
         record(m, a, o, result, new_revision, &laggards);
         say_result(m, a, o, result, new_revision, &laggards);
@@ -382,6 +384,8 @@ int apply_begin(Manager *m, const UcsDecision *d) {
         }
 
         say_override(m, a, &again);
+        f = apply_fields(a, "applying", hex);
+        manager_say_allowed(m, &f);
         manager_say_before_load(m);
         r = intent_write(m, a);
         if (r < 0)

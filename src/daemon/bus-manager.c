@@ -14,6 +14,7 @@
         X("State", "s", state, false)                                                                          \
         X("BlockedBy", "as", blockers, false)                                                                  \
         X("Blockers", "a(sst)", blockers, false)                                                               \
+        X("Advice", "as", advice, false)                                                                       \
         X("Signature", "u", signature, false)                                                                  \
         X("PlatformMask", "u", platform_mask, false)                                                           \
         X("RunningRevision", "u", running_revision, false)                                                     \
@@ -45,6 +46,20 @@
         { .name = n, .signature = s, .offset = offsetof(Published, member), .size = sizeof(((Published *) NULL)->member), .computed = c },
 const ManagerProperty manager_properties[] = { PROPERTIES(TABLE_ROW) };
 const size_t n_manager_properties = ELEMENTSOF(manager_properties);
+
+static int append_advice(sd_bus_message *reply, const Published *p) {
+        int r;
+
+        r = sd_bus_message_open_container(reply, 'a', "s");
+        if (r < 0)
+                return r;
+        for (size_t i = 0; i < p->advice.n; i++) {
+                r = sd_bus_message_append(reply, "s", p->advice.sentences[i]);
+                if (r < 0)
+                        return r;
+        }
+        return sd_bus_message_close_container(reply);
+}
 
 static int append_blocked_by(sd_bus_message *reply, const Published *p) {
         int r;
@@ -95,7 +110,7 @@ int manager_property_append(sd_bus_message *message, const ManagerProperty *prop
         const char *s = property->signature;
 
         if (streq(s, "as"))
-                return append_blocked_by(message, p);
+                return property->offset == offsetof(Published, advice) ? append_advice(message, p) : append_blocked_by(message, p);
         if (streq(s, "a(sst)"))
                 return bus_append_reports(message, p->blockers.reports, p->blockers.n);
         if (streq(s, "a(uuuuu)"))

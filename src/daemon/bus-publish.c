@@ -44,6 +44,11 @@ static void fill_candidate(const UcsDecision *d, Published *p) {
         ucs_digest_format(p->candidate_digest, k->digest);
 }
 
+static void fill_advice(char *const *sentences, Published *p) {
+        for (; sentences && *sentences && p->advice.n < PUBLISHED_ADVICE_MAX; sentences++)
+                (void) snprintf(p->advice.sentences[p->advice.n++], UCS_ADVICE_MAX, "%s", *sentences);
+}
+
 static void fill_last(const Manager *m, Published *p) {
         const UcsHistoryEntry *h;
 
@@ -78,6 +83,7 @@ void published_fill(Manager *m, const UcsDecision *d, Published *ret) {
         }
         fill_groups(m, ret);
         fill_candidate(d, ret);
+        fill_advice(m->advice, ret);
         fill_last(m, ret);
         ret->overdue = m->state.overdue;
         ret->probation_until_usec = m->state.probation.until_usec;

@@ -35,6 +35,7 @@ static void effect_candidate_found(Manager *m, const UcsDecision *d) {
                   ucs_update_date(date, k->update.date) ? " of " : "", ucs_update_date(date, k->update.date) ?: "", "", k->path,
                   f.old_revision);
         (void) sd_bus_emit_signal(m->bus, UCS_BUS_PATH, UCS_MANAGER_INTERFACE, "CandidateFound", "us", k->update.revision, k->path);
+        manager_advise(m);
 }
 
 static void effect_candidate_rejected(Manager *m, const UcsDecision *d) {

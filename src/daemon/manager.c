@@ -15,7 +15,9 @@
 #include "daemon/message-ids.h"
 #include "os/clock.h"
 #include "os/conf.h"
+#include "os/host.h"
 #include "os/root.h"
+#include "os/rules.h"
 
 /* Scanning may change what is to be decided, and carrying out may too; a step that is still not at rest after this many is a defect. */
 #define ROUNDS_MAX 4
@@ -59,6 +61,9 @@ Manager *manager_free(Manager *m) {
         kernel_log_free(m->kernel_log);
         sd_event_source_disable_unref(m->probation_timer);
         ucs_config_free(m->config);
+        ucs_rule_set_free(m->rules);
+        ucs_host_done(&m->host);
+        strv_free(m->advice);
         free(m->config_error);
         strv_free(m->search_path);
         ucs_history_done(&m->history);
@@ -84,9 +89,12 @@ static uint64_t read_spread_seed(int root_fd) {
         return 0;
 }
 
+/* Configuration and rules, both or neither: what is in force is what the files say, at one time. Only when nothing is in force yet, a right
+ * configuration is taken beside wrong rules. */
 static int load_config(Manager *m, UcsError *e) {
         _cleanup_(ucs_config_freep) UcsConfig *config = NULL;
-        _cleanup_strv_ char **warnings = NULL;
+        _cleanup_(ucs_rule_set_freep) UcsRuleSet *rules = NULL;
+        _cleanup_strv_ char **warnings = NULL, **about_rules = NULL;
         int r;
 
         r = ucs_conf_load(m->root_fd, &config, &warnings, e);
@@ -94,8 +102,18 @@ static int load_config(Manager *m, UcsError *e) {
                 log_warning("%s", *w);
         if (r < 0)
                 return r;
+        r = ucs_rules_load(m->root_fd, &rules, &about_rules, e);
+        for (char **w = about_rules; w && *w; w++)
+                log_warning("%s", *w);
+        if (r < 0) {
+                if (!m->config)
+                        m->config = TAKE_PTR(config);
+                return r;
+        }
         ucs_config_free(m->config);
         m->config = TAKE_PTR(config);
+        ucs_rule_set_free(m->rules);
+        m->rules = TAKE_PTR(rules);
         (void) str_replace(&m->config_error, NULL);
         return 0;
 }
@@ -137,12 +155,14 @@ static int start_config(Manager *m) {
                 return 0;
 
         /* the defaults keep the daemon able to answer; config-invalid keeps it from applying anything */
-        r = ucs_config_new(&m->config);
-        if (r < 0)
-                return r;
-        r = ucs_config_finish(m->config, &(UcsZoneSource){ ucs_conf_zone_load, &m->root_fd }, NULL);
-        if (r < 0)
-                return r;
+        if (!m->config) {
+                r = ucs_config_new(&m->config);
+                if (r < 0)
+                        return r;
+                r = ucs_config_finish(m->config, &(UcsZoneSource){ ucs_conf_zone_load, &m->root_fd }, NULL);
+                if (r < 0)
+                        return r;
+        }
         r = str_replace(&m->config_error, e.text);
         if (r < 0)
                 return r;
@@ -158,6 +178,9 @@ int manager_start(Manager *m) {
                 (void) snprintf(m->boot_id, sizeof(m->boot_id), "%s", str_strip(boot));
         m->spread_seed = read_spread_seed(m->root_fd);
         r = start_config(m);
+        if (r < 0)
+                return r;
+        r = ucs_host_read(m->root_fd, &m->host);
         if (r < 0)
                 return r;
         manager_load_state(m);
@@ -253,6 +276,7 @@ void manager_evaluate(Manager *m, const UcsLoadSample *load) {
                         break;
         }
 
+        manager_advise(m);
         r = manager_arm_timers(m);
         if (r < 0)
                 log_error("Timers cannot be set: %s", strerror(-r));

@@ -37,6 +37,9 @@ typedef struct Manager {
         int root_fd;
 
         UcsConfig *config;
+        UcsRuleSet *rules; /* NULL: they were wrong when the daemon started */
+        UcsHost host;
+        char **advice; /* what the rules say beside blocking; NULL: nothing */
         char *config_error; /* the configuration on disk was wrong when the daemon started; NULL: it is right */
         char **search_path;
         uint64_t spread_seed;
@@ -135,6 +138,12 @@ void probation_arm(Manager *m);
 /* apply.c: one load, from the decision to its end. */
 int apply_begin(Manager *m, const UcsDecision *d);
 Apply *apply_free(Apply *a);
+
+/* trust.c: what the rules say beside blocking. */
+struct LogFields;
+void manager_advise(Manager *m); /* what is shown, and in the journal what is new of it */
+void manager_say_allowed(Manager *m, const struct LogFields *fields); /* a load begins: the blocks that an allow of the administrator puts aside */
+void manager_note_risks(Manager *m, const UcsCandidate *k, uint32_t from, char **note); /* a load ended: add to its note what it leaves behind */
 
 /* bus.c and its rooms. */
 int manager_bus_setup(Manager *m);

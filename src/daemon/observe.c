@@ -198,6 +198,8 @@ void manager_world(Manager *m, const UcsLoadSample *load, UcsWorld *ret) {
                 .config_error = m->config_error,
                 .kernel = &m->kernel,
                 .health = &m->health,
+                .rules = m->rules,
+                .host = &m->host,
                 .applying = m->apply != NULL,
         };
 }

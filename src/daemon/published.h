@@ -4,9 +4,11 @@
 /* What the Manager interface shows, as one value: filled after every evaluation, compared with the last, and read by the property getters, so
  * that what was signalled is what is read. */
 
+#include "core/policy/trust.h"
 #include "daemon/manager.h"
 
 #define PUBLISHED_GROUPS_MAX 32
+#define PUBLISHED_ADVICE_MAX 16
 
 typedef struct PublishedGroup {
         uint32_t signature, platform_mask, n_cpus, lowest_revision, candidate_revision;
@@ -18,6 +20,10 @@ struct Published {
                 size_t n;
                 UcsBlockerReport reports[_UCS_BLOCKER_MAX];
         } blockers;
+        struct {
+                size_t n;
+                char sentences[PUBLISHED_ADVICE_MAX][UCS_ADVICE_MAX];
+        } advice;
         uint32_t signature, platform_mask, running_revision;
         int mixed; /* sd-bus booleans are ints */
         struct {
