@@ -25,7 +25,7 @@ def json_has_every_property_by_its_name():
             o = ctl("status", f"--json={mode}").json
             more = [k for k in o if k not in MANAGER_KEYS]
             equal(set(MANAGER_KEYS) - set(o), set())
-            check(set(more) <= {"early_revision", "reboot_required", "mitigations_need_reboot", "probation_until_usec", "stall", "last_load"}, more)
+            check(set(more) <= {"advice", "early_revision", "reboot_required", "mitigations_need_reboot", "probation_until_usec", "stall", "last_load"}, more)
             equal(sorted(o["stall"]), sorted(STALL_KEYS))
             equal(sorted(o["last_load"]), sorted(HISTORY_KEYS))
         equal(len(ctl("--json=short").out.splitlines()), 1)
@@ -153,7 +153,7 @@ def explain_predicts():
         equal(r.code, 2)
         contains(r.out, "from 0x0200003a to 0x0200005e", "72 CPUs", "would accept it", "11.00 ms to 14.00 ms", "until the next reset", "window: ")
         o = ctl("explain", "--json=short").json
-        equal(sorted(o), sorted("state support support_reason running_revision candidate_revision candidate_path flags blockers predicted_errno "
+        equal(sorted(o), sorted("state support support_reason running_revision candidate_revision candidate_path advice flags blockers predicted_errno "
                                 "predicted forecast_low_nsec forecast_high_nsec".split()))
         equal((o["predicted_errno"], o["predicted"], o["forecast_low_nsec"], o["flags"]), (0, "success", 11000000, []))
     with fake(pending(replies={"Explain": [[], 2, UNKNOWN, UNKNOWN]})) as f:
@@ -175,3 +175,16 @@ def explain_predicts():
     for e in (1, 5, 13, 16, 22, 30, 77, 135):
         with fake(pending(replies={"Explain": [[], e, 1, 2]})):
             contains(ctl("explain").out, "Kernel  would", f"({errno.errorcode.get(e, '?')})")
+
+
+@case
+def what_rules_say():
+    sentence = "Be warned: latency spikes from 0x2b000603 on (https://example.org/1) (rule '06-8f-08')"
+    with fake(pending(manager={"Advice": [sentence, "A warm reboot may hang, power-cycle instead: \x1b[31mred (rule 'x')"]})):
+        for verb in ("status", "explain"):
+            r = ctl(verb)
+            contains(r.out, "Rules say", sentence, "power-cycle instead")
+            lacks(r.out, "\x1b")
+        equal(ctl("--json=short").json["advice"][0], sentence)
+    with fake(pending()):
+        lacks(ctl("status").out, "Rules say")
