@@ -295,5 +295,8 @@ const ConfigKey ucs_config_keys[] = {
           "auto, schedstat, perf, kernel or none" },
         { "Firmware", "Path", &type_directories, FIELD(firmware_path), NULL, 0, 0,
           "an absolute path without '..', one an assignment" },
+        { "Early", "ImagePath", &type_directories, FIELD(early_image_path), NULL, 0, 0,
+          "an absolute path without '..', one an assignment" },
+        { "Advise", "RebootRequiredFile", &type_switch, FIELD(reboot_required_file), "no", 0, 0, "yes or no" },
 };
 const size_t ucs_config_n_keys = ELEMENTSOF(ucs_config_keys);

@@ -58,6 +58,10 @@ typedef struct UcsConfig {
         UcsWitnessKind witness; /* _UCS_WITNESS_INVALID: auto */
         /* [Firmware] */
         char **firmware_path; /* NULL: the kernel's own search path */
+        /* [Early] */
+        char **early_image_path; /* NULL: where distributions keep the initramfs (os/early.h) */
+        /* [Advise] */
+        bool reboot_required_file;
 
         struct UcsConfigOrigin *origins; /* one a key of the table, where its value came from; owned */
 } UcsConfig;

@@ -78,6 +78,12 @@ typedef struct UcsSeen {
 
 #define UCS_SEEN_MAX 32
 
+/* Boots in a row that came up older than the last late load, although the early image had the revision (outlook.h). */
+typedef struct UcsEarlyBoots {
+        uint32_t broken;
+        char boot_id[40]; /* the boot that was judged last */
+} UcsEarlyBoots;
+
 /* What is remembered from step to step. What was pending since when, the rejections, the probation and what was
  * last seen are kept on disk; the rest belongs to this run of
  * the daemon. Start with all zero. */
@@ -96,6 +102,7 @@ typedef struct UcsState {
         UcsSeen seen[UCS_SEEN_MAX];
         size_t n_seen;
         char seen_boot[40]; /* the boot in which that was */
+        UcsEarlyBoots early_boots;
 } UcsState;
 
 /* Why, for one blocker. */

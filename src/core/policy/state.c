@@ -103,6 +103,8 @@ int ucs_state_format(const UcsState *state, char **ret, size_t *ret_size) {
         for (size_t i = 0; i < state->n_seen; i++)
                 ucs_text_appendf(&t, "seen 0x%08x 0x%08x 0x%08x %s\n", state->seen[i].signature, state->seen[i].platform_mask,
                                  state->seen[i].revision, word(state->seen_boot));
+        if (*state->early_boots.boot_id)
+                ucs_text_appendf(&t, "early-boots %" PRIu32 " %s\n", state->early_boots.broken, word(state->early_boots.boot_id));
         ucs_text_append(&t, "end\n");
         return ucs_text_take(&t, ret, ret_size);
 }
@@ -162,6 +164,14 @@ static int parse_seen(char **w, UcsState *s) {
         return 0;
 }
 
+static int parse_early_boots(char **w, UcsState *s) {
+        UcsEarlyBoots *b = &s->early_boots;
+
+        if (*b->boot_id || ucs_parse_u32(w[1], 10, &b->broken) < 0 || parse_word(w[2], b->boot_id) < 0)
+                return -EBADMSG;
+        return 0;
+}
+
 int ucs_state_parse(const char *text, size_t size, UcsState *ret, UcsError *e) {
         static const struct {
                 const char *key;
@@ -169,7 +179,7 @@ int ucs_state_parse(const char *text, size_t size, UcsState *ret, UcsError *e) {
                 int (*parse)(char **words, UcsState *s);
         } keys[] = {
                 { "pending ", 5, parse_pending },     { "rejected ", 5, parse_rejected }, { "suspect ", 5, parse_rejected },
-                { "probation ", 7, parse_probation }, { "seen ", 5, parse_seen },
+                { "probation ", 7, parse_probation }, { "seen ", 5, parse_seen },         { "early-boots ", 3, parse_early_boots },
         };
         _cleanup_free_ char *copy = strndup(text, size);
         UcsState s = {};

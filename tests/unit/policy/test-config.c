@@ -90,7 +90,9 @@ ucs_test(config, defaults) {
                     "Apply.LatencyCritical=block @default\n"
                     "Apply.ProbationSec=1d @default\n"
                     "Stall.Witness=auto @default\n"
-                    "Firmware.Path= @default\n");
+                    "Firmware.Path= @default\n"
+                    "Early.ImagePath= @default\n"
+                    "Advise.RebootRequiredFile=no @default\n");
 }
 
 ucs_test(config, never_finished_and_null) {
@@ -152,6 +154,9 @@ ucs_test(config, right_values) {
                 { "Firmware", "Path", "/srv/firmware", "/srv/firmware" },
                 { "Firmware", "Path", "/", "/" },
                 { "Firmware", "Path", "/a..b/..c", "/a..b/..c" },
+                { "Early", "ImagePath", "/efi/loader/%v/initrd", "/efi/loader/%v/initrd" },
+                { "Advise", "RebootRequiredFile", "yes", "yes" },
+                { "Advise", "RebootRequiredFile", "0", "no" },
         };
 
         for (size_t i = 0; i < ELEMENTSOF(cases); i++)
@@ -240,6 +245,9 @@ ucs_test(config, wrong_values) {
                   "[Firmware] Path=lib/firmware: expected an absolute path without '..', one an assignment" },
                 { "Firmware", "Path", "/lib/../etc", -EINVAL,
                   "[Firmware] Path=/lib/../etc: expected an absolute path without '..', one an assignment" },
+                { "Early", "ImagePath", "boot/initrd", -EINVAL,
+                  "[Early] ImagePath=boot/initrd: expected an absolute path without '..', one an assignment" },
+                { "Advise", "RebootRequiredFile", "maybe", -EINVAL, "[Advise] RebootRequiredFile=maybe: expected yes or no" },
                 { "Firmware", "Path", "/lib/..", -EINVAL,
                   "[Firmware] Path=/lib/..: expected an absolute path without '..', one an assignment" },
 
@@ -256,11 +264,11 @@ ucs_test(config, wrong_values) {
                 { "Apply", "DrainTimeoutSec", "5min", -ENOENT,
                   "there is no key DrainTimeoutSec= in [Apply], expected one of Automatic, Trust, MaxStallMSec, LatencyCritical, ProbationSec" },
                 { "Fleet", "Backend", "none", -ENOENT,
-                  "there is no section [Fleet], expected one of Schedule, Load, Apply, Stall, Firmware" },
+                  "there is no section [Fleet], expected one of Schedule, Load, Apply, Stall, Firmware, Early, Advise" },
                 { "schedule", "Window", "x", -ENOENT,
-                  "there is no section [schedule], expected one of Schedule, Load, Apply, Stall, Firmware" },
+                  "there is no section [schedule], expected one of Schedule, Load, Apply, Stall, Firmware, Early, Advise" },
                 { "", "Window", "x", -ENOENT,
-                  "there is no section [], expected one of Schedule, Load, Apply, Stall, Firmware" },
+                  "there is no section [], expected one of Schedule, Load, Apply, Stall, Firmware, Early, Advise" },
         };
         _cleanup_(ucs_config_freep) UcsConfig *c = config_new();
         _cleanup_free_ char *before = dump(c, NULL);
@@ -292,7 +300,7 @@ ucs_test(config, check_section) {
         cr_expect_eq(ucs_config_check_section("apply", &e), -ENOENT);
         cr_expect_str_eq(
                 e.text,
-                "there is no section [apply], expected one of Schedule, Load, Apply, Stall, Firmware");
+                "there is no section [apply], expected one of Schedule, Load, Apply, Stall, Firmware, Early, Advise");
 }
 
 /* Assignments in turn, and what is left. */
