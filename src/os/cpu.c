@@ -16,7 +16,6 @@
 #include "os/topology.h"
 
 #define CPU_DIRECTORY "/sys/devices/system/cpu"
-#define SYSFS_SIZE 4098U /* an attribute is at most a page: one byte more would be seen, and the NUL */
 
 struct UcsCpuReader {
         int root_fd;
@@ -97,26 +96,9 @@ static int open_directory(UcsCpuReader *r) {
 }
 
 static int read_online(UcsCpuReader *r, UcsCpuSet *ret, UcsError *e) {
-        char text[SYSFS_SIZE];
-        UcsCpuSet set;
-        int n;
-
         if (r->cpu_fd < 0)
                 return ucs_error_set(e, -ENOENT, CPU_DIRECTORY " is missing");
-        n = ucs_kept_read(&r->pool, &r->online, "online", text, sizeof(text));
-        if (n < 0) {
-                errno = -n;
-                return ucs_error_set(e, n, "cannot read " CPU_DIRECTORY "/online: %m");
-        }
-        if (n == (int) sizeof(text) - 1 || strlen(text) != (size_t) n)
-                return ucs_error_set(e, -EBADMSG, CPU_DIRECTORY "/online is not a CPU list of at most a page");
-        n = ucs_topology_parse_list("online", text, &set, e);
-        if (n < 0)
-                return n;
-        if (ucs_cpuset_count(&set) == 0)
-                return ucs_error_set(e, -EBADMSG, CPU_DIRECTORY "/online names no CPU");
-        *ret = set;
-        return 0;
+        return ucs_topology_read_online(&r->pool, &r->online, ret, e);
 }
 
 static int add_processor(const UcsCpuinfo *info, void *userdata) {

@@ -11,8 +11,9 @@
 #define DIRECTORY "/sys/devices/system/cpu/" /* for sentences only */
 #define LIST_MAX (64U * 1024U)
 #define NUMBER_MAX 64U
+#define SYSFS_SIZE 4098U /* an attribute is at most a page: one byte more would be seen, and the NUL */
 
-int ucs_topology_parse_list(const char *path, const char *text, UcsCpuSet *ret, UcsError *e) {
+static int parse_list(const char *path, const char *text, UcsCpuSet *ret, UcsError *e) {
         static const char null[] = "(null)"; /* %*pbl of no mask at all: nohz_full before Linux 6.14 */
         const char *p = text + strspn(text, " ");
         int r;
@@ -32,7 +33,28 @@ int ucs_topology_read_list(int cpu_fd, const char *name, UcsCpuSet *ret, UcsErro
         r = ucs_root_read(cpu_fd, name, LIST_MAX, &text, NULL, e);
         if (r < 0)
                 return r;
-        return ucs_topology_parse_list(name, text, ret, e);
+        return parse_list(name, text, ret, e);
+}
+
+int ucs_topology_read_online(UcsKeptPool *pool, UcsKept *file, UcsCpuSet *ret, UcsError *e) {
+        char text[SYSFS_SIZE];
+        UcsCpuSet set;
+        int n;
+
+        n = ucs_kept_read(pool, file, "online", text, sizeof(text));
+        if (n < 0) {
+                errno = -n;
+                return ucs_error_set(e, n, "cannot read " DIRECTORY "online: %m");
+        }
+        if (n == (int) sizeof(text) - 1 || strlen(text) != (size_t) n)
+                return ucs_error_set(e, -EBADMSG, DIRECTORY "online is not a CPU list of at most a page");
+        n = parse_list("online", text, &set, e);
+        if (n < 0)
+                return n;
+        if (ucs_cpuset_count(&set) == 0)
+                return ucs_error_set(e, -EBADMSG, DIRECTORY "online names no CPU");
+        *ret = set;
+        return 0;
 }
 
 /* 1: `*ret` is the number; 0: there is none (no file, or -1, which is "unknown" to the kernel); -errno with a sentence. */

@@ -6,13 +6,14 @@
 
 #include "base/cpuset.h"
 #include "core/policy/smt.h"
+#include "os/kept.h"
 
 /* A list file such as "online". An empty file and the "(null)" that some kernels print in nohz_full are an empty set. -ENOENT: no such
  * file; -EBADMSG, -ERANGE, …: not a list, `e` names the file. `ret` untouched on failure. */
 int ucs_topology_read_list(int cpu_fd, const char *name, UcsCpuSet *ret, UcsError *e);
 
-/* What the list file says; `path` is only for the error. */
-int ucs_topology_parse_list(const char *path, const char *text, UcsCpuSet *ret, UcsError *e);
+/* "online", through a kept descriptor of that directory. -EBADMSG also when no CPU is in it. */
+int ucs_topology_read_online(UcsKeptPool *pool, UcsKept *file, UcsCpuSet *ret, UcsError *e);
 
 typedef struct UcsTopology {
         uint32_t package, core; /* UCS_ID_UNKNOWN where the kernel names none */

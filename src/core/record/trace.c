@@ -33,13 +33,11 @@ static bool parse_number(const char *p, size_t n, uint64_t *ret) {
         return ucs_parse_u64(digits, 10, ret) >= 0;
 }
 
-/* Timestamp and thread of the line that begins at `line`, when it is of this event. */
-static bool parse_event(const char *line, size_t length, const char *event, uint64_t *ret_ticks, uint64_t *ret_tid) {
-        char mark[32] = ": ";
+/* Timestamp and thread of the line that begins at `line`, when it has this mark. */
+static bool parse_event(const char *line, size_t length, const char *mark, uint64_t *ret_ticks, uint64_t *ret_tid) {
         const char *at, *end;
         size_t n;
 
-        (void) strcat(strcat(mark, event), ": (");
         at = memmem(line, length, mark, strlen(mark));
         if (!at)
                 return false;
@@ -68,10 +66,10 @@ int ucs_trace_stop_ticks(const char *text, uint32_t tid, uint64_t *ret_ticks) {
                 const size_t length = (size_t) (newline - line);
                 uint64_t ticks, who;
 
-                if (parse_event(line, length, UCS_TRACE_EVENT_IN, &ticks, &who) && who == tid) {
+                if (parse_event(line, length, ": " UCS_TRACE_EVENT_IN ": (", &ticks, &who) && who == tid) {
                         begin = ticks;
                         inside = true;
-                } else if (parse_event(line, length, UCS_TRACE_EVENT_OUT, &ticks, &who) && who == tid) {
+                } else if (parse_event(line, length, ": " UCS_TRACE_EVENT_OUT ": (", &ticks, &who) && who == tid) {
                         if (inside && ticks >= begin) {
                                 longest = MAX(longest, ticks - begin);
                                 found = true;
