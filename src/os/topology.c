@@ -13,7 +13,7 @@
 #define NUMBER_MAX 64U
 #define SYSFS_SIZE 4098U /* an attribute is at most a page: one byte more would be seen, and the NUL */
 
-static int parse_list(const char *path, const char *text, UcsCpuSet *ret, UcsError *e) {
+int ucs_topology_parse_list(const char *path, const char *text, UcsCpuSet *ret, UcsError *e) {
         static const char null[] = "(null)"; /* %*pbl of no mask at all: nohz_full before Linux 6.14 */
         const char *p = text + strspn(text, " ");
         int r;
@@ -33,7 +33,7 @@ int ucs_topology_read_list(int cpu_fd, const char *name, UcsCpuSet *ret, UcsErro
         r = ucs_root_read(cpu_fd, name, LIST_MAX, &text, NULL, e);
         if (r < 0)
                 return r;
-        return parse_list(name, text, ret, e);
+        return ucs_topology_parse_list(name, text, ret, e);
 }
 
 int ucs_topology_read_online(UcsKeptPool *pool, UcsKept *file, UcsCpuSet *ret, UcsError *e) {
@@ -48,7 +48,7 @@ int ucs_topology_read_online(UcsKeptPool *pool, UcsKept *file, UcsCpuSet *ret, U
         }
         if (n == (int) sizeof(text) - 1 || strlen(text) != (size_t) n)
                 return ucs_error_set(e, -EBADMSG, DIRECTORY "online is not a CPU list of at most a page");
-        n = parse_list("online", text, &set, e);
+        n = ucs_topology_parse_list("online", text, &set, e);
         if (n < 0)
                 return n;
         if (ucs_cpuset_count(&set) == 0)

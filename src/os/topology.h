@@ -12,6 +12,9 @@
  * file; -EBADMSG, -ERANGE, …: not a list, `e` names the file. `ret` untouched on failure. */
 int ucs_topology_read_list(int cpu_fd, const char *name, UcsCpuSet *ret, UcsError *e);
 
+/* What the text of a list file says; `path` is only for the error. */
+int ucs_topology_parse_list(const char *path, const char *text, UcsCpuSet *ret, UcsError *e);
+
 /* "online", through a kept descriptor of that directory. -EBADMSG also when no CPU is in it. */
 int ucs_topology_read_online(UcsKeptPool *pool, UcsKept *file, UcsCpuSet *ret, UcsError *e);
 
