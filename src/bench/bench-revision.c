@@ -3,9 +3,12 @@
 /* ucodebench revision: what reading the revision costs, in every way (ways.h), of one CPU and of all, hot and cold, on this machine and on
  * trees of N CPUs on tmpfs; n null system calls beside each, since what can be compared between machines is the ratio.
  *
- * A row is one reading of its CPUs as a whole. A sample in which this thread was preempted is no measure of the call and is taken again.
- * Cold: the kernel's caches of names and inodes are dropped before each reading (as root, and only where there are any: sysfs and procfs) and
- * 64 MiB are written over the CPU's own. Every way must come to the same revisions, or there is no figure. */
+ * A row is one reading of its CPUs as a whole. Hot: the same has just been read. Cold: the kernel's caches of names and inodes are dropped before
+ * (as root, and only where there are any: sysfs and procfs) and 64 MiB are written over the CPU's own.
+ *
+ * For the few milliseconds of a sample this thread is SCHED_FIFO where it may be, and rests as long afterwards: what is measured is the call, not
+ * the competition. A sample in which it was preempted all the same is taken again. Every way must come to the same revisions, or there
+ * is no figure. */
 
 #include <errno.h>
 #include <fcntl.h>
@@ -23,11 +26,14 @@
 
 #define DESCRIPTORS 16384U /* as many as the daemon's unit allows itself */
 #define HOT_DEFAULT 60U
+#define HOT_LONG_DEFAULT 21U /* where one takes longer than LONG_NSEC */
+#define LONG_NSEC NSEC_PER_MSEC
 #define COLD_DEFAULT 9U
 #define ROUNDS 3U /* the ways take turns, so that a bad moment hits all of them */
 #define BATCH_NSEC (20 * NSEC_PER_USEC)
 #define BATCH_MAX UINT64_C(1000)
 #define TRIES 20U
+#define REST_MAX_NSEC (50 * NSEC_PER_MSEC)
 #define SAMPLES_MAX 1000U
 #define EVICT_BYTES (64UL << 20)
 
@@ -37,6 +43,7 @@ typedef struct Run {
         const Bench *b;
         BenchReport *report;
         uint32_t n_hot, n_cold;
+        bool fifo;      /* may be SCHED_FIFO for a while */
         uint8_t *evict; /* EVICT_BYTES */
         int drop_fd;    /* of vm/drop_caches; -EBADF: not permitted */
         uint64_t n_disturbed;
@@ -46,7 +53,7 @@ typedef struct Run {
 /* One way with one number of CPUs. */
 typedef struct Cell {
         const BenchWay *way;
-        uint32_t batch;
+        uint32_t batch, wanted;
         size_t n_samples;
         uint64_t samples[SAMPLES_MAX];
 } Cell;
@@ -67,52 +74,77 @@ static void make_cold(Run *run, const BenchPlace *p) {
         __asm__ __volatile__("" : : "r"(run->evict) : "memory");
 }
 
-/* One sample: a batch of readings, in ns a reading. */
+/* One sample: a batch of readings, in ns a reading; `ret_disturbed`: preempted meanwhile. */
+static int take_once(BenchPlace *p, size_t n, bool cold, const BenchWay *way, uint32_t batch, uint64_t *ret_sum, uint64_t *ret_nsec,
+                     bool *ret_disturbed) {
+        uint64_t begin;
+        long before;
+        int r = 0;
+
+        if (way->before)
+                r = way->before(p);
+        if (r >= 0 && !cold)
+                r = way->read(p, n, ret_sum);
+        before = preemptions();
+        begin = ucs_clock_monotonic_raw_nsec();
+        for (uint32_t i = 0; i < batch && r >= 0; i++)
+                r = way->read(p, n, ret_sum);
+        *ret_nsec = (ucs_clock_monotonic_raw_nsec() - begin) / batch;
+        *ret_disturbed = preemptions() != before;
+        return r;
+}
+
 static int take_sample(Run *run, BenchPlace *p, size_t n, bool cold, const BenchWay *way, uint32_t batch, uint64_t expected,
                        uint64_t *ret) {
         for (unsigned tries = 0;; tries++) {
-                uint64_t begin, nsec, sum = 0;
-                long before;
-                int r = 0;
+                uint64_t sum = 0, begin;
+                bool disturbed;
+                int r;
 
                 if (cold)
                         make_cold(run, p);
-                if (way->before) {
-                        r = way->before(p);
-                        if (r < 0)
-                                return r;
-                }
-                before = preemptions();
                 begin = ucs_clock_monotonic_raw_nsec();
-                for (uint32_t i = 0; i < batch && r >= 0; i++)
-                        r = way->read(p, n, &sum);
-                nsec = ucs_clock_monotonic_raw_nsec() - begin;
+                if (run->fifo)
+                        (void) bench_thread_become(SCHED_FIFO, BENCH_PRIORITY_PROBE, NULL);
+                r = take_once(p, n, cold, way, batch, &sum, ret, &disturbed);
+                if (run->fifo)
+                        (void) bench_thread_become(SCHED_OTHER, 0, NULL);
                 if (r < 0)
                         return r;
+                if (run->fifo)
+                        bench_sleep(MIN(ucs_clock_monotonic_raw_nsec() - begin, REST_MAX_NSEC));
                 if (sum != 0 && expected != 0 && sum != expected)
                         return -EBADMSG;
-                if (preemptions() != before && tries + 1 < TRIES)
-                        continue;
-                run->n_disturbed += tries + 1 == TRIES;
-                *ret = nsec / batch;
-                return 0;
+                if (!disturbed)
+                        return 0;
+                if (tries + 1 == TRIES) {
+                        run->n_disturbed++;
+                        return 0;
+                }
         }
 }
 
-static uint32_t choose_batch(Run *run, BenchPlace *p, size_t n, bool cold, const BenchWay *way, int *ret_r) {
-        uint64_t nsec = 0, batch;
+/* How many readings make a sample that can be timed, and how many samples are wanted. */
+static int prepare_cell(Run *run, BenchPlace *p, size_t n, bool cold, const BenchWay *way, Cell *ret) {
+        uint64_t nsec = 0, batch = 1;
+        uint32_t wanted = cold ? run->n_cold : run->n_hot;
+        int r;
 
-        /* twice: the first opens what is kept */
-        for (int i = 0; i < 2; i++) {
-                *ret_r = take_sample(run, p, n, false, way, 1, 0, &nsec);
-                if (*ret_r < 0)
-                        return 1;
+        /* opens what is kept, too */
+        r = take_sample(run, p, n, false, way, 1, 0, &nsec);
+        if (r < 0)
+                return r;
+        if (!cold && !way->before) {
+                batch = BATCH_NSEC / MAX(nsec, UINT64_C(1));
+                batch = MIN(batch, BATCH_MAX);
+                batch = MAX(batch, UINT64_C(1));
         }
-        if (cold || way->before)
-                return 1;
-        batch = BATCH_NSEC / MAX(nsec, UINT64_C(1));
-        batch = MIN(batch, BATCH_MAX);
-        return (uint32_t) MAX(batch, UINT64_C(1));
+        if (nsec > LONG_NSEC)
+                wanted = MIN(wanted, HOT_LONG_DEFAULT);
+        ret->way = way;
+        ret->batch = (uint32_t) batch;
+        ret->wanted = MIN(wanted, SAMPLES_MAX);
+        return 0;
 }
 
 static bool applies(const BenchPlace *p, const BenchWay *way, size_t n) {
@@ -169,7 +201,6 @@ static void report_cells(Run *run, size_t n, bool cold, const char *where, Cell 
 }
 
 static int measure_group(Run *run, BenchPlace *p, size_t n, bool cold, const char *where, UcsError *e) {
-        const uint32_t wanted = MIN(cold ? run->n_cold : run->n_hot, SAMPLES_MAX);
         _cleanup_free_ Cell *cells = new0(Cell, bench_n_ways);
         size_t n_cells = 0;
         int r;
@@ -178,24 +209,21 @@ static int measure_group(Run *run, BenchPlace *p, size_t n, bool cold, const cha
                 return ucs_error_set(e, -ENOMEM, "out of memory");
         for (size_t i = 0; i < bench_n_ways; i++) {
                 const BenchWay *way = &bench_ways[i];
-                uint32_t batch;
 
                 if (!applies(p, way, n))
                         continue;
-                batch = choose_batch(run, p, n, cold, way, &r);
+                r = prepare_cell(run, p, n, cold, way, &cells[n_cells]);
                 if (r < 0) {
-                        errno = -r;
                         bench_report_note(run->report, "'%s' cannot be read %s: %s", way->name, where, strerror(-r));
                         continue;
                 }
-                cells[n_cells].way = way;
-                cells[n_cells++].batch = batch;
+                n_cells++;
         }
         for (uint32_t round = 0; round < ROUNDS; round++)
                 for (size_t i = 0; i < n_cells; i++) {
                         Cell *c = &cells[i];
 
-                        while (c->n_samples < (uint64_t) wanted * (round + 1) / ROUNDS) {
+                        while (c->n_samples < (uint64_t) c->wanted * (round + 1) / ROUNDS) {
                                 if (bench_interrupted())
                                         return -EINTR;
                                 if (bench_out_of_time(run->b)) {
@@ -351,6 +379,8 @@ int bench_revision(Bench *b, int argc, char **argv) {
                 bench_report_note(report, "Cold means the CPU's own caches only: the kernel's may not be dropped by this user");
         /* one CPU throughout: a migration would be part of the figure */
         (void) bench_thread_pin(t.cpus[0].cpu);
+        run.fifo = bench_thread_become(SCHED_FIFO, BENCH_PRIORITY_PROBE, NULL) >= 0;
+        (void) bench_thread_become(SCHED_OTHER, 0, NULL);
 
         r = measure(&run, &t, &e);
         if (bench_interrupted())

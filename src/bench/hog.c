@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <stdatomic.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -25,6 +26,7 @@ typedef struct Hog {
         pthread_t thread;
         size_t index;
         uint64_t in_nsec, out_nsec, gap_nsec;
+        bool preempted;
 } Hog;
 
 struct BenchHogs {
@@ -40,11 +42,19 @@ struct BenchHogs {
         Hog *hogs;
 };
 
+/* How often this thread has had to make way for another. */
+static long count_preemptions(void) {
+        struct rusage u;
+
+        return getrusage(RUSAGE_THREAD, &u) < 0 ? 0 : u.ru_nivcsw;
+}
+
 /* Hold the CPU until `length_nsec` after the last of them has come in. */
 static void hold(Hog *hog) {
         BenchHogs *h = hog->hogs;
         uint64_t now, before, length = h->length_nsec, n = h->n;
         unsigned long long last;
+        long preemptions = count_preemptions();
 
         hog->in_nsec = before = ucs_clock_monotonic_raw_nsec();
         last = atomic_load(&h->last_in_nsec);
@@ -63,6 +73,7 @@ static void hold(Hog *hog) {
                         break;
         }
         hog->out_nsec = now;
+        hog->preempted = count_preemptions() != preemptions;
 }
 
 static void *run(void *userdata) {
@@ -170,6 +181,7 @@ int bench_hogs_result(const BenchHogs *h, BenchStall *ret) {
                 s.from_nsec = MAX(s.from_nsec, h->hogs[i].in_nsec);
                 s.to_nsec = MIN(s.to_nsec, h->hogs[i].out_nsec);
                 s.gap_nsec = MAX(s.gap_nsec, h->hogs[i].gap_nsec);
+                s.broken = s.broken || h->hogs[i].preempted;
         }
         if (s.from_nsec >= s.to_nsec)
                 return -ENODATA;

@@ -12,9 +12,6 @@
 
 #define BENCH_HOG_MAX_NSEC (500 * NSEC_PER_MSEC)
 
-/* The stall was not the one that was asked for if some CPU was lost for longer than this in the middle of it. */
-#define BENCH_HOG_GAP_NSEC (100 * NSEC_PER_USEC)
-
 typedef struct BenchHogs BenchHogs;
 
 /* Armed and waiting, when this returns. Errors as of bench_thread_start(). */
@@ -39,7 +36,8 @@ void bench_hogs_wait(BenchHogs *h);
 
 typedef struct BenchStall {
         uint64_t from_nsec, to_nsec; /* CLOCK_MONOTONIC_RAW; the last one in, the first one out */
-        uint64_t gap_nsec;           /* the longest time for which one of them did not see its clock go on */
+        uint64_t gap_nsec;           /* the longest time for which one of them did not see its clock go on: an interrupt, steal, a task */
+        bool broken;                 /* another task ran on one of the CPUs meanwhile: then it was no stall of that length */
 } BenchStall;
 
 /* -ENODATA: their intervals do not meet. */

@@ -27,6 +27,7 @@ typedef struct BenchPlace {
         UcsRevisions *revisions;
         UcsKeptPool pool; /* for the file that stands in */
         UcsKept *kept;
+        int *bare_fds; /* n; -EBADF: not opened yet */
         UcsCpuinfoFile *cpuinfo;
         UcsWitness *witness; /* NULL: the accounts cannot be read */
 } BenchPlace;
