@@ -9,7 +9,6 @@
 #include "base/parse.h"
 #include "os/kernel.h"
 #include "os/root.h"
-#include "os/topology.h"
 
 #define CPU_DIRECTORY "sys/devices/system/cpu"
 #define FORCE_MINREV "sys/module/microcode/parameters/force_minrev"
@@ -177,7 +176,7 @@ static void read_cache(int root_fd, const UcsMachine *m, UcsKernel *k) {
         if (ucs_root_read(root_fd, path, TEXT_MAX, &size, NULL, NULL) < 0 || parse_size(str_strip(size), &bytes) < 0)
                 return;
         (void) snprintf(path, sizeof(path), CPU_DIRECTORY "/cpu%" PRIu32 "/cache/index3/shared_cpu_list", m->cpus[0].cpu);
-        if (ucs_root_read(root_fd, path, TEXT_MAX, &list, NULL, NULL) < 0 || ucs_topology_parse_list(path, list, &sharing, NULL) < 0)
+        if (ucs_root_read(root_fd, path, TEXT_MAX, &list, NULL, NULL) < 0 || ucs_cpuset_parse(list, &sharing, NULL) < 0)
                 return;
         n = count_cores(m, &sharing);
         if (n == 0)
