@@ -66,9 +66,21 @@ def later(hours):
 SHUT = later(5)
 
 
+def scratch():
+    """A directory whose files outlive a crash, or nothing would be loaded (state-volatile)."""
+    def lasts(path):
+        kind = subprocess.run(["stat", "-f", "-c", "%T", path], text=True, capture_output=True).stdout.strip()
+        return kind not in ("", "tmpfs", "ramfs") and os.access(path, os.W_OK)
+    usual = tempfile.gettempdir()
+    return next((d for d in (usual, "/var/tmp", str(BUILD)) if lasts(d)), usual)
+
+
+SCRATCH = scratch()
+
+
 class World:
     def __init__(self, name, sim=(), config=None, plain=False, start=True):
-        self.top = Path(tempfile.mkdtemp(prefix=f"ucodesync-{name}-"))
+        self.top = Path(tempfile.mkdtemp(prefix=f"ucodesync-{name}-", dir=SCRATCH))
         self.root = self.top / "root"
         self.journal_path = self.top / "journal"
         self.processes = []
@@ -136,6 +148,11 @@ class World:
         return self.daemon is not None and self.daemon.poll() is None
 
     def down(self):
+        if not self.plain and (self.top / "control").exists():  # a thread in a write that hangs cannot be killed, as with a real kernel
+            try:
+                self.sim("set", "hang", "no")
+            except (Failed, subprocess.TimeoutExpired):
+                pass
         for p in reversed(self.processes):
             if p.poll() is None:
                 p.terminate()
@@ -175,7 +192,7 @@ class World:
 
     def sim(self, *command):
         p = subprocess.run([BUILD / "tests/sim/ucodesim", f"--send={self.top}/control", *map(str, command)], text=True, capture_output=True,
-                           env=self.environment, timeout=90)
+                           env=self.environment, timeout=90, stdin=subprocess.DEVNULL)
         if p.returncode != 0:
             raise Failed(f"ucodesim {' '.join(map(str, command))}: {p.stdout}{p.stderr}")
         return p.stdout.strip()
