@@ -83,12 +83,14 @@ def bad_configuration_on_reload(m):
 @case
 def bad_configuration_at_start(m):
     after = m.cursor()
-    m.configure(OPEN.replace("SettleSec=1s", "SettleSec=soon"))
+    bad = OPEN.replace("SettleSec=1s", "SettleSec=soon")
+    line = bad.split("\n").index("SettleSec=soon") + 1
+    m.configure(bad)
     m.restart()
     equal("ActiveState", m.unit("ActiveState"), "active")
     entries = m.journal(CONFIG_INVALID, after=after)
     equal("config-invalid entries", len(entries), 1)
-    check(f"{CONFIG}:4" in entries[0]["MESSAGE"], f"no file and line in: {entries[0]['MESSAGE']}")
+    check(f"{CONFIG}:{line}:" in entries[0]["MESSAGE"], f"no file and line in: {entries[0]['MESSAGE']}")
     revision = m.next_update()
     m.blocked("config-invalid")
     pause(3)

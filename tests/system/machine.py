@@ -26,7 +26,8 @@ CPU = ["--signature=0x50654", "--mask=0x80"]  # what ucodesim is by itself
 # What of the simulated /proc the unit gets to see.
 PROC = ["cpuinfo", "stat", "loadavg", "uptime", "cmdline", "pressure/cpu", "sys/kernel/tainted"]
 
-OPEN = "[Schedule]\nWindow=*-*-* 00:00 for 24h\nSpreadSec=0\nSettleSec=1s\nBootGraceSec=0\n[Load]\nQuietSec=0\n"
+# A budget that a case with a load of seconds in the history does not exhaust for all the others.
+OPEN = "[Apply]\nMaxStallMSec=60000\n[Schedule]\nWindow=*-*-* 00:00 for 24h\nSpreadSec=0\nSettleSec=1s\nBootGraceSec=0\n[Load]\nQuietSec=0\n"
 SHUT = OPEN.replace("Window=*-*-* 00:00 for 24h", "Window=2099-01-01 00:00 for 1h")
 
 
