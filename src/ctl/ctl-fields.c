@@ -75,6 +75,7 @@ const CtlField ctl_manager_fields[] = {
         { "CandidateMinRevision", "candidate_min_revision", CTL_REVISION },
         { "CandidateDigest", "candidate_digest" },
         { "EarlyRevision", "early_revision", CTL_REVISION },
+        { "EarlyPath", "early_path" },
         { "RebootRequired", "reboot_required" },
         { "MitigationsNeedReboot", "mitigations_need_reboot" },
         { "Overdue", "overdue" },

@@ -14,6 +14,7 @@
 #include "daemon/log.h"
 #include "daemon/manager.h"
 #include "daemon/message-ids.h"
+#include "daemon/outlook.h"
 #include "os/clock.h"
 #include "os/reload.h"
 #include "os/state.h"
@@ -272,6 +273,7 @@ static void apply_end(Apply *a, UcsReloadOutcome *o) {
         ucs_forecast(m->machine, &m->kernel, &m->history, &m->forecast);
         if (manager_scan(m) < 0)
                 log_error("Out of memory while scanning the firmware directories");
+        outlook_observe(m);
 
         m->apply = NULL;
         announce(m, false);

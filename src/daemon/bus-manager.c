@@ -25,6 +25,9 @@
         X("CandidateDate", "s", candidate_date, false)                                                         \
         X("CandidateMinRevision", "u", candidate_min_revision, false)                                          \
         X("CandidateDigest", "s", candidate_digest, false)                                                     \
+        X("EarlyRevision", "u", early_revision, false)                                                         \
+        X("EarlyPath", "s", early_path, false)                                                                 \
+        X("RebootRequired", "b", reboot_required, false)                                                       \
         X("MitigationsNeedReboot", "b", mitigations_need_reboot, false)                                        \
         X("Overdue", "b", overdue, false)                                                                      \
         X("PendingSinceUSec", "t", pending_since_usec, false)                                                  \

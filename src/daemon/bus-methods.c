@@ -8,7 +8,7 @@
 #include "daemon/bus-error.h"
 #include "daemon/bus-methods.h"
 #include "daemon/log.h"
-#include "daemon/manager.h"
+#include "daemon/outlook.h"
 #include "os/clock.h"
 
 /* Look at everything afresh: CPUs, support, firmware. */
@@ -20,6 +20,7 @@ static void look_afresh(Manager *m) {
         if (manager_scan(m) < 0)
                 log_error("Out of memory while scanning the firmware directories");
         m->state.scanned_boottime_usec = m->firmware_changed_boottime_usec;
+        outlook_observe(m);
         manager_evaluate(m, NULL);
 }
 

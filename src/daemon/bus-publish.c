@@ -49,6 +49,15 @@ static void fill_advice(char *const *sentences, Published *p) {
                 (void) snprintf(p->advice.sentences[p->advice.n++], UCS_ADVICE_MAX, "%s", *sentences);
 }
 
+static void fill_outlook(const Outlook *o, Published *p) {
+        p->early_revision = o->shown.early_revision;
+        (void) snprintf(p->early_path, sizeof(p->early_path), "%s", o->shown.early_path);
+        p->reboot_required = o->shown.reboot_required;
+        for (size_t i = 0; i < o->shown.n_sentences && p->advice.n < PUBLISHED_ADVICE_MAX; i++)
+                (void) snprintf(p->advice.sentences[p->advice.n++], UCS_ADVICE_MAX, "%s", o->shown.sentences[i]);
+        fill_advice(o->culprits, p);
+}
+
 static void fill_last(const Manager *m, Published *p) {
         const UcsHistoryEntry *h;
 
@@ -84,6 +93,7 @@ void published_fill(Manager *m, const UcsDecision *d, Published *ret) {
         fill_groups(m, ret);
         fill_candidate(d, ret);
         fill_advice(m->advice, ret);
+        fill_outlook(m->outlook, ret);
         fill_last(m, ret);
         ret->overdue = m->state.overdue;
         ret->probation_until_usec = m->state.probation.until_usec;

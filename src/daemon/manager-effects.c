@@ -8,10 +8,12 @@
 #include "daemon/log.h"
 #include "daemon/manager.h"
 #include "daemon/message-ids.h"
+#include "daemon/outlook.h"
 
 static void effect_scan(Manager *m, const UcsDecision *d) {
         if (manager_scan(m) < 0)
                 log_error("Out of memory while scanning the firmware directories");
+        outlook_observe(m);
 }
 
 /* Fields that every event about a candidate has. */

@@ -13,6 +13,7 @@
 #include "daemon/log.h"
 #include "daemon/manager.h"
 #include "daemon/message-ids.h"
+#include "daemon/outlook.h"
 #include "os/clock.h"
 #include "os/conf.h"
 #include "os/host.h"
@@ -43,6 +44,9 @@ int manager_new(sd_event *event, int root_fd, Manager **ret) {
         r = kernel_log_new(root_fd, &m->kernel_log);
         if (r < 0)
                 return r;
+        r = outlook_new(root_fd, &m->outlook);
+        if (r < 0)
+                return r;
         *ret = TAKE_PTR(m);
         return 0;
 }
@@ -59,6 +63,7 @@ Manager *manager_free(Manager *m) {
         ucs_scan_free(m->scan);
         ucs_pressure_free(m->pressure);
         kernel_log_free(m->kernel_log);
+        outlook_free(m->outlook);
         sd_event_source_disable_unref(m->probation_timer);
         ucs_config_free(m->config);
         ucs_rule_set_free(m->rules);
@@ -142,6 +147,7 @@ int manager_reload_config(Manager *m, UcsError *e) {
         r = manager_scan(m);
         if (r < 0)
                 return ucs_error_set(e, r, "cannot scan the firmware directories: %s", strerror(-r));
+        outlook_observe(m);
         manager_evaluate(m, NULL);
         return 0;
 }
@@ -194,9 +200,11 @@ int manager_start(Manager *m) {
         r = manager_bus_setup(m);
         if (r < 0)
                 return r;
+        outlook_observe(m);
         recover_intent(m);
         probation_start(m);
         recover_seen(m, false);
+        outlook_start(m);
         manager_evaluate(m, NULL);
 
         log_event(LOG_INFO, UCS_MESSAGE_STARTED,
@@ -277,6 +285,7 @@ void manager_evaluate(Manager *m, const UcsLoadSample *load) {
         }
 
         manager_advise(m);
+        outlook_follow(m);
         r = manager_arm_timers(m);
         if (r < 0)
                 log_error("Timers cannot be set: %s", strerror(-r));

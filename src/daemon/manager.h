@@ -28,6 +28,9 @@ typedef struct Apply Apply;
 /* The kernel's log (kernel-log.h). */
 typedef struct KernelLog KernelLog;
 
+/* The next boot, and who else has the kernel load (outlook.h). */
+typedef struct Outlook Outlook;
+
 /* What was last published on the bus, so that only what changed is signalled (bus-publish.c). */
 typedef struct Published Published;
 
@@ -68,6 +71,7 @@ typedef struct Manager {
         Apply *apply; /* the load that is under way */
         UcsStall stall; /* the last one */
         KernelLog *kernel_log;
+        Outlook *outlook;
         Published *published;
         char *status; /* the last STATUS= */
 

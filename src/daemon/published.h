@@ -5,7 +5,7 @@
  * that what was signalled is what is read. */
 
 #include "core/policy/trust.h"
-#include "daemon/manager.h"
+#include "daemon/outlook.h"
 
 #define PUBLISHED_GROUPS_MAX 32
 #define PUBLISHED_ADVICE_MAX 16
@@ -36,7 +36,9 @@ struct Published {
         uint64_t pending_since_usec, last_apply_usec;
         const char *last_result;
         uint32_t last_old_revision, last_new_revision;
-        int mitigations_need_reboot;
+        int mitigations_need_reboot, reboot_required;
+        uint32_t early_revision;
+        char early_path[UCS_EARLY_PATH_MAX];
         uint64_t probation_until_usec;
 
         /* computed when read; signalled only while pending */

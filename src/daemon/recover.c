@@ -11,6 +11,7 @@
 #include "daemon/log.h"
 #include "daemon/manager.h"
 #include "daemon/message-ids.h"
+#include "daemon/outlook.h"
 #include "os/clock.h"
 #include "os/root.h"
 #include "os/state.h"
@@ -177,11 +178,13 @@ static void say_external(Manager *m, const UcsGroup *g, uint32_t before) {
                               .new_revision = g->lowest_revision, .predicted_errno = -1, .write_errno = -1,
                               .n_cpus = (uint32_t) m->machine->n_cpus, .witness = UCS_WITNESS_NONE, .stall_nsec = UCS_UNKNOWN,
                               .worst_nsec = UCS_UNKNOWN, .write_nsec = UCS_UNKNOWN, .worst_cpu = UINT32_MAX };
+        _cleanup_free_ char *culprits = outlook_culprits(m);
 
         log_event(LOG_WARNING, UCS_MESSAGE_EXTERNAL_LOAD,
                   &(LogFields){ LOG_FIELDS_NONE, .state = ucs_life_to_string(m->decision.life), .old_revision = before,
                                 .new_revision = g->lowest_revision, .result = ucs_result_to_string(UCS_RESULT_EXTERNAL) },
-                  "Somebody else had the kernel load: 0x%x -> 0x%x within this boot. %s", before, g->lowest_revision, ucs_result_advice(UCS_RESULT_EXTERNAL));
+                  "Somebody else had the kernel load: 0x%x -> 0x%x within this boot. %s%s", before, g->lowest_revision, ucs_result_advice(UCS_RESULT_EXTERNAL),
+                  culprits ?: "");
         memcpy(h.boot_id, m->boot_id, sizeof(h.boot_id));
         h.path = strdup("");
         if (!h.path || ucs_history_add(&m->history, &h, m->config->max_stall_nsec) < 0)

@@ -182,6 +182,7 @@ static void look_at_fallback(const Look *l, size_t i, UcsOutlook *o) {
         if (early >= g->lowest_revision)
                 return;
         o->fallback_from = g->lowest_revision;
+        o->fallback_sentence = MIN(o->n_sentences, UCS_OUTLOOK_SENTENCES_MAX - (size_t) 1);
         o->fallback_to = MAX(early, boot); /* above what the image has it came from the firmware of the board */
         say(o, "0x%" PRIx32 " was loaded late, and %s: the next boot falls back to 0x%" PRIx32 "; rebuild the initramfs (%s)", g->lowest_revision,
             say_image(image, sizeof(image), l->image, early), o->fallback_to, ucs_early_rebuild(rebuild, l->image));

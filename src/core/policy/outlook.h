@@ -60,6 +60,7 @@ typedef struct UcsOutlook {
         /* A revision was loaded late in this boot, and the image of the running kernel has only something older: what the next boot falls back
          * to. 0: no such thing. */
         uint32_t fallback_from, fallback_to;
+        size_t fallback_sentence; /* which of the sentences is about it */
 
         char sentences[UCS_OUTLOOK_SENTENCES_MAX][UCS_OUTLOOK_SENTENCE_SIZE]; /* for people */
         size_t n_sentences;
