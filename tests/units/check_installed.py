@@ -12,7 +12,7 @@ def test_installed(build):
     installed = json.loads(run("meson", "introspect", "--installed", build).stdout)
     paths = set(installed.values())
     prefix = next(o["value"] for o in json.loads(run("meson", "introspect", "--buildoptions", build).stdout) if o["name"] == "prefix")
-    for wanted in (r".*/systemd/system/ucodesyncd\.service", r".*/systemd/catalog/ucodesync\.catalog", r".*/systemd/catalog/ucodesync\.de\.catalog",
+    for wanted in (r".*/systemd/system/ucodesyncd\.service", r".*/systemd/system/ucodesync-reboot-required\.(path|service)", r".*/systemd/catalog/ucodesync\.catalog", r".*/systemd/catalog/ucodesync\.de\.catalog",
                    r"/etc/ucodesync/ucodesyncd\.conf", re.escape(prefix) + r"/share/dbus-1/system\.d/org\.ucodesync1\.conf",
                    re.escape(prefix) + r"/share/dbus-1/system-services/org\.ucodesync1\.service",
                    re.escape(prefix) + r"/share/dbus-1/interfaces/org\.ucodesync1\.xml",

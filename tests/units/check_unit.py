@@ -74,6 +74,42 @@ def syscalls(*sets):
     return result
 
 
+def test_reboot_required(tmp, daemon):
+    """The oneshot unit that tells the distribution: pulled in by the daemon's, accepted by systemd, and its script tried out."""
+    there = tmp / "reboot-required"
+    there.mkdir()
+    for kind in ("path", "service"):
+        shutil.copy(TOP / f"units/ucodesync-reboot-required.{kind}", there)
+    path, service = (directives((there / f"ucodesync-reboot-required.{kind}").read_text()) for kind in ("path", "service"))
+    check("reboot-required: the daemon's unit wants the path", ("Unit", "Wants", "ucodesync-reboot-required.path") in daemon)
+    sign = "/run/ucodesync/reboot-required"
+    check("reboot-required: both look at the daemon's sign", ("Path", "PathExists", sign) in path and ("Unit", "ConditionPathExists", sign) in service)
+    # a path unit starts a service that has ended again, as long as the path exists
+    check("reboot-required: once a boot", ("Service", "RemainAfterExit", "yes") in service and ("Service", "Type", "oneshot") in service)
+    r = run("systemd-analyze", "verify", "--man=no", there / "ucodesync-reboot-required.path", env=os.environ | {"SYSTEMD_UNIT_PATH": f"{there}:"})
+    check("reboot-required: systemd-analyze verify", r.returncode == 0 and r.stdout == "", r.stdout)
+    level, output = exposure(there / "ucodesync-reboot-required.service")
+    check(f"reboot-required: exposure at most {MAX_EXPOSURE}", level is not None and level <= MAX_EXPOSURE, f"{level}\n{output}")
+
+    text = (there / "ucodesync-reboot-required.service").read_text().replace("\\\n", " ")
+    m = re.search(r"^ExecStart=/bin/sh -euc '(.*)'$", text, re.M)
+    check("reboot-required: a script", m is not None)
+    for name, before, packages in (("nothing before", None, None), ("someone was first", "*** restart ***\n", "linux-image-amd64\n"),
+                                   ("said already", "*** restart ***\n", "dbus\nintel-microcode\n"), ("a package of a longer name", None, "intel-microcode-extra\n")):
+        root = there / name.replace(" ", "-")
+        (root / "run/ucodesync").mkdir(parents=True)
+        (root / "run/ucodesync/reboot-required").write_text("*** System restart required ***\nintel-microcode\nCPU microcode 0x2, 0x1 runs\n")
+        for file, content in (("reboot-required", before), ("reboot-required.pkgs", packages)):
+            if content:
+                (root / "run" / file).write_text(content)
+        script = m[1].replace("$$", "$").replace("/run/", f"{root}/run/") if m else "false"
+        for _ in range(2):
+            r = run("/bin/sh", "-euc", script)
+        got = [(root / "run" / f).read_text() if (root / "run" / f).exists() else None for f in ("reboot-required", "reboot-required.pkgs")]
+        wanted = [before or "*** System restart required ***\n", packages if packages and "\nintel-microcode\n" in packages else (packages or "") + "intel-microcode\n"]
+        check(f"reboot-required: {name}", r.returncode == 0 and r.stdout == "" and got == wanted, f"{r.stdout}{got}\n{wanted}")
+
+
 def test_unit(tmp):
     text = read("units/ucodesyncd.service.in")
     lines = directives(text)
@@ -126,6 +162,8 @@ def test_unit(tmp):
                "setuid", "chown", "iopl", "settimeofday", "setpriority"}
     check("unit: system calls that the daemon needs", needed <= allowed, f"{sorted(needed - allowed)}")
     check("unit: system calls that it must not have", not refused & allowed, f"{sorted(refused & allowed)}")
+
+    test_reboot_required(tmp, lines)
 
     for example in sorted((TOP / "units/examples").glob("*.conf")):
         there = tmp / example.stem
