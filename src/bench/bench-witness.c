@@ -28,7 +28,7 @@
 #define REPETITIONS_DEFAULT 5U
 #define TRIES_PER_REPETITION 5U
 #define LEAD_NSEC (10 * NSEC_PER_MSEC)   /* from letting the hogs go to the stall, */
-#define LEAD_PER_CPU_NSEC (100 * NSEC_PER_USEC) /* and for each CPU: its account is read and its event enabled in that time */
+#define LEAD_PER_CPU_NSEC (100 * NSEC_PER_USEC) /* and for each CPU: its account is read in that time */
 #define TAIL_NSEC (2 * NSEC_PER_MSEC)
 #define QUIET_NSEC (100 * NSEC_PER_MSEC) /* how long is watched where nothing happens */
 #define PAUSE_NSEC (50 * NSEC_PER_MSEC)
@@ -88,19 +88,16 @@ static uint64_t probe_says(const BenchFifoProbe *p) {
 }
 
 /* The intersection of the longest stays on a CPU. */
-static uint64_t perf_says(UcsPerfSwitches *perf, size_t n) {
+static uint64_t perf_says(const UcsPerfSwitches *perf, size_t n) {
         uint64_t last_in = 0, first_out = UINT64_MAX;
 
         for (size_t i = 0; i < n; i++) {
-                UcsPerfSwitch records[UCS_PERF_SWITCH_RECORDS];
-                uint64_t in, out;
-                int k;
+                UcsSwitches s;
 
-                k = ucs_perf_switches_read(perf, i, records, ELEMENTSOF(records));
-                if (k < 0 || !ucs_perf_switches_longest(records, (size_t) k, &in, &out))
+                if (ucs_perf_switches_read(perf, i, &s) < 0 || s.entry_nsec == UCS_UNKNOWN)
                         return UCS_UNKNOWN;
-                last_in = MAX(last_in, in);
-                first_out = MIN(first_out, out);
+                last_in = MAX(last_in, s.entry_nsec);
+                first_out = MIN(first_out, s.exit_nsec);
         }
         return first_out > last_in ? first_out - last_in : 0;
 }
@@ -140,14 +137,12 @@ static int make_stall(Run *run, uint32_t length_msec, Repetition *ret, UcsError 
         /* they sleep now: their accounts stand still, and the next switch is the one into the stall */
         r = bench_accounts_read(run->b, bench_hogs_tids(hogs), n, before, &x);
         have_accounts = r >= 0;
-        if (perf && (r = ucs_perf_switches_enable(perf)) < 0)
-                perf = ucs_perf_switches_close(perf);
+        if (perf)
+                ucs_perf_switches_mark(perf);
         in_time = !bench_hogs_begun(hogs);
         bench_hogs_wait(hogs);
         bench_sleep(TAIL_NSEC);
         (void) bench_fifo_probe_stop(probe);
-        if (perf)
-                (void) ucs_perf_switches_disable(perf);
         have_accounts = have_accounts && bench_accounts_read(run->b, bench_hogs_tids(hogs), n, after, &x) >= 0;
         if (!have_accounts)
                 bench_report_note(run->report, "accounts are missing: %s", x.text);
