@@ -48,6 +48,8 @@ static void state_make(UcsState *s, bool pending, unsigned n) {
                 s->pending_revision = 0x200005e;
                 s->overdue = n % 2;
                 digest_make(s->pending_digest, 77);
+                s->early_boots.broken = n;
+                memcpy(s->early_boots.boot_id, "8b9cf1d2-6d5c-4f8e-9a43-0b6f4d0f7c11", 37);
         }
         for (unsigned i = 0; i < n; i++) {
                 UcsRejection x = rejection(i, i % 2 ? UCS_RESULT_BUSY : UCS_RESULT_MIXED_REVISIONS);
@@ -72,6 +74,8 @@ ucs_test(state, round_trip) {
                         cr_expect_eq(back.pending_since_usec, s.pending_since_usec);
                         cr_expect_eq(back.pending_revision, s.pending_revision);
                         cr_expect_eq(back.overdue, s.overdue);
+                        cr_expect_eq(back.early_boots.broken, s.early_boots.broken);
+                        cr_expect_str_eq(back.early_boots.boot_id, s.early_boots.boot_id);
                         cr_assert_eq(ucs_state_format(&back, &again, &size_again), 0);
                         cr_expect_str_eq(again, text);
                 }
@@ -109,6 +113,10 @@ static const struct {
         { "ucodesync-state 1\nrejected 0000000000000000000000000000000000000000000000000000000000000000 success 1 0\nend\n", -EBADMSG, "line 2" },
         { "ucodesync-state 1\nrejected 0000000000000000000000000000000000000000000000000000000000000000 refused -1 0\nend\n", -EBADMSG, "line 2" },
         { "ucodesync-state 1\nrejected 0000000000000000000000000000000000000000000000000000000000000000 refused 1 0 9\nend\n", -EBADMSG, "line 2" },
+        { "ucodesync-state 1\nearly-boots -1 x\nend\n", -EBADMSG, "line 2" },
+        { "ucodesync-state 1\nearly-boots 1\nend\n", -EBADMSG, "line 2" },
+        { "ucodesync-state 1\nearly-boots 1 0123456789012345678901234567890123456789\nend\n", -EBADMSG, "line 2" },
+        { "ucodesync-state 1\nearly-boots 1 x\nearly-boots 2 x\nend\n", -EBADMSG, "line 3" },
         { "ucodesync-state 1\nend\nend\n", -EBADMSG, "behind the end" },
 };
 
