@@ -1,0 +1,37 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""What happened to people who updated microcode: number, where it was told, and what. A row of the table in rows_*.py names its report by number;
+the numbers have gaps. Issues without a project are those of github.com/intel/Intel-Linux-Processor-Microcode-Data-Files."""
+
+REPORTS = {
+    1: ("#40; Linux, intel.c: is_blacklisted()", "06-4f-01 hangs in a late load from below 0x0b000021"),
+    2: ("#15", "06-2d-07 crashes with 0x718, the vendor went back to 0x714"),
+    3: ("#31, #46; Debian intel-microcode 3.20220207", "06-4e-03 and 06-5e-03 hang when the firmware left them below 0x80"),
+    4: ("#21; Debian #946515; Launchpad #1854764", "06-55-04 loads 0x2000065 well, and hangs at the next warm reboot"),
+    5: ("#24, #33 to #35; Debian #962757; Launchpad #1883002", "06-8e-0c of one vendor hangs in the load"),
+    6: ("#44; Launchpad #1903883", "the distribution takes a revision back, the machine runs it already"),
+    7: ("Debian #776431; #70; QubesOS #9217; Dasharo #1256", "a revision is withdrawn"),
+    11: ("Intel's release: 06-8f-07, 06-97-05", "a CPU that only the extended signature table names"),
+    12: ("needrestart #259", "after the reboot the old revision runs again"),
+    13: ("needrestart #139, #156, #173, #264; spectre-meltdown-checker #336", "a guest shows 0x1 or 0xffffffff and counts as outdated"),
+    14: ("needrestart #210, #229, #249, #359", "complaints on machines that are not x86"),
+    15: ("needrestart #123", "a stray file among the firmware is read as microcode"),
+    16: ("openwrt #18491, #18538", "ENOENT although the file is there: the kernel insists on minimum revisions"),
+    17: ("lore: microcode with SMT off, A. Raj and T. Gleixner, 2023", "EBUSY or EINVAL while CPUs are offline"),
+    18: ("systemd #791; tmpfiles lines that write to reload", "EROFS in a container or a sandbox"),
+    21: ("CPUMicrocodes #38; ucodenix #40; CachyOS #625", "the kernel knows no digest of the patch"),
+    22: ("ucodenix #32; CPUMicrocodes #39, #40", "some CPUs take the patch and others do not"),
+    24: ("QubesOS #8772; spectre-meltdown-checker #260, #288", "under Xen the hypervisor loads, not Linux"),
+    26: ("Debian intel-microcode, README on TSX; RPCS3 #6028, #11105", "features vanish under the programs that use them"),
+    27: ("Clear Linux #2715, #2899", "late loading at each boot, as early loading does not work"),
+    29: ("siderolabs/extensions #456", "the directory is there, and empty"),
+    30: ("dpkg, what it does to a file", "a file is replaced while it is read"),
+    31: ("tteck/Proxmox #1870", "the vendor's file has nothing for this CPU"),
+    32: ("Linux stable, 2025-03: load_microcode_amd()", "memory nodes without a CPU"),
+    34: ("Linux, EUPDATESVN", "the security version of SGX is still the old one"),
+    36: ("#113", "06-af-03 hangs from 0x362 to 0x3a3, though the vendor's minimum is met; from 0x392 it does not"),
+    37: ("Red Hat microcode_ctl, README.caveats", "06-8f-08 has spikes of latency from 0x2b000603 on"),
+    38: ("Red Hat microcode_ctl, its %post", "a package loads beside the daemon"),
+    39: ("the kernel reads the file by itself", "another revision than meant arrives"),
+    40: ("stateless hosts", "load, crash, boot, load, as nothing survived that says so"),
+    41: ("isolated and real-time CPUs", "packets are lost while the machine stands still"),
+}
