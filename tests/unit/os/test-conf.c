@@ -189,7 +189,7 @@ ucs_test(conf, wrong_lines, IN_ROOT) {
                 { "[]\n",
                   ":1: there is no section [], expected one of Schedule, Load, Apply, Stall, Firmware, Early, Advise" },
                 { "[Apply]\nautomatic=no\n",
-                  ":2: there is no key automatic= in [Apply], expected one of Automatic, Trust, MaxStallMSec" },
+                  ":2: there is no key automatic= in [Apply], expected one of Automatic, Trust, MaxStallMSec, LatencyCritical, ProbationSec" },
                 { "[Load]\nAutomatic=no\n",
                   ":2: there is no key Automatic= in [Load], expected it in [Apply]" },
                 { "[Apply]\nAutomatic ; comment=no\n",
