@@ -156,7 +156,7 @@ static int walk(const UcsEarlyReader *r, int fd, uint64_t image_size, Head *h) {
                         return read_member(r, fd, &place, h);
                 case UCS_EARLY_END:
                 case UCS_EARLY_MORE: /* the file is shorter than it says, or a rest that is too short for a header */
-                        h->end = image_size > 0 && (offset >= image_size || n == 0 || window[0] == 0) ? HEAD_ON : HEAD_NOTHING;
+                        h->end = offset >= image_size || n == 0 || window[0] == 0 ? HEAD_ON : HEAD_NOTHING;
                         return 0;
                 }
         }
