@@ -87,7 +87,7 @@ int ucs_firmware_read_file(int root_fd, const char *path, UcsFirmware **ret, Ucs
         _cleanup_(ucs_firmware_freep) UcsFirmware *f = NULL;
         _cleanup_free_ char *data = NULL;
         struct stat st;
-        size_t size;
+        size_t size = 0;
         int r;
 
         r = read_settled(root_fd, path, &data, &size, &st, e);
