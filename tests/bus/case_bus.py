@@ -75,7 +75,7 @@ def changes_are_signalled_and_nothing_else(w):
 def limits(w):
     w.refused("NextWindows", "tu", 0, 100000, says="At most")
     w.refused("Explain", "t", 1 << 40, says="unknown bits")
-    equal("history of none", w.call("ListHistory", "u", 0)[0], [])
+    equal("history before any load", w.call("ListHistory", "u", 0)[0], [])
     equal("per CPU before any load", w.call("GetPerCPU", interface=STALL)[0], [])
     equal("StallNSec before any load", w.get("StallNSec", STALL), 2**64 - 1)
     equal("LastResult before any load", w.get("LastResult"), "")

@@ -117,7 +117,7 @@ def just_booted(w):
     check(w.history()[0]["When"] >= clears - 1100000, "loaded before the time was up")
 
 
-@case(sim=INTEL + ["--uptime=60"])
+@case(sim=INTEL + ["--uptime=60"], config=configuration(schedule="BootGraceSec=30min"))
 def just_booted_overridden(w):
     intel(w)
     holds(w, "just-booted")

@@ -2,6 +2,7 @@
 """What survives the daemon: history, what is pending since when, what was rejected; and files that cannot be understood."""
 
 import signal
+import time
 
 from cases import INTEL, NEW, OLD, case, check, equal, intel, table
 from world import SHUT, STALL, configuration
@@ -77,6 +78,7 @@ def state_that_cannot_be_written(w):
     path.write_text("a file where the directory should be")
     w.start_daemon()
     intel(w)
-    w.until_says("intent")
+    w.until(lambda: w.get("State") in ("pending", "failed"), "the update to be found")
+    time.sleep(3)
     equal("writes", w.writes(), [])
-    equal("State", w.get("State") in ("pending", "failed"), True)
+    check(w.get("State") in ("pending", "failed"), f"State is {w.get('State')}")

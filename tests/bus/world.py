@@ -54,6 +54,8 @@ class BusError(Failed):
 def configuration(window="*-*-* 00:00 UTC for 24h", spread="0", settle="1s", quiet="1s", schedule="", load="", apply="", extra=""):
     """A configuration in which waiting is short. A window for the whole day is always open."""
     windows = "" if window is None else "".join(f"Window={w}\n" for w in ([window] if isinstance(window, str) else window))
+    if "BootGraceSec=" not in schedule:
+        schedule = f"BootGraceSec=0\n{schedule}"
     return (f"[Schedule]\n{windows}SpreadSec={spread}\nSettleSec={settle}\n{schedule}\n[Load]\nQuietSec={quiet}\n{load}\n"
             f"[Apply]\n{apply}\n{extra}\n")
 
