@@ -3,6 +3,7 @@
 /* The manager's life, and the one loop of observing, deciding and carrying out; see manager.h. */
 
 #include <errno.h>
+#include <inttypes.h>
 #include <signal.h>
 #include <sys/resource.h>
 #include <systemd/sd-daemon.h>
@@ -286,6 +287,8 @@ void manager_evaluate(Manager *m, const UcsLoadSample *load) {
 
         manager_advise(m);
         outlook_follow(m);
+        log_debug("Looked at everything: %s, %zu blockers, next look by the clock at %" PRIu64, ucs_life_to_string(m->decision.life),
+                  m->decision.n_reports, m->decision.wake_realtime_usec);
         r = manager_arm_timers(m);
         if (r < 0)
                 log_error("Timers cannot be set: %s", strerror(-r));

@@ -135,7 +135,7 @@ bool ucs_gate_load(const UcsCase *c, UcsBlockerReport *r) {
             (c->config->require == UCS_REQUIRE_ANY && c->in_window))
                 return false;
 
-        ucs_format_timespan(span, c->config->quiet_usec);
+        ucs_format_timespan(span, MAX(c->config->quiet_usec, UCS_LOAD_SAMPLE_USEC)); /* one sample at least */
         if (t->quiet_since_boottime_usec > 0) {
                 clears = c->world->realtime_usec +
                          (t->quiet_since_boottime_usec + c->config->quiet_usec - c->world->boottime_usec);
