@@ -5,8 +5,6 @@
 
 #include <errno.h>
 #include <linux/perf_event.h>
-#include <string.h>
-#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -16,24 +14,19 @@
 
 #define DATA_PAGES 1U
 
+/* Less room than a record and the one that reports a loss: then records may have been lost that the kernel reports only behind the mark. */
+#define FULL_MARGIN 64U
+
 typedef struct Ring {
         int fd;
         void *map; /* a control page and DATA_PAGES; NULL: not mapped */
+        bool was_full; /* at the mark */
 } Ring;
 
 struct UcsPerfSwitches {
         size_t page, n;
         Ring rings[];
 };
-
-/* What `sample_type` below makes of a record: the time, then the CPU (struct sample_id, in the order of that comment in the kernel's header). */
-typedef struct Record {
-        struct perf_event_header header;
-        uint64_t raw_nsec;
-        uint32_t cpu, reserved;
-} Record;
-
-_Static_assert(sizeof(Record) == 24, "a record of the ring");
 
 static void ring_close(Ring *ring, size_t page) {
         if (ring->map)
@@ -74,8 +67,7 @@ static int ring_open(Ring *ring, size_t page, uint32_t tid) {
                 .type = PERF_TYPE_SOFTWARE,
                 .size = sizeof(attr),
                 .config = PERF_COUNT_SW_DUMMY,
-                .sample_type = PERF_SAMPLE_TIME | PERF_SAMPLE_CPU,
-                .disabled = 1,
+                .sample_type = PERF_SAMPLE_TIME,
                 .exclude_kernel = 1, /* of samples, and there are none; without it perf_event_paranoid 2 forbids one's own threads */
                 .exclude_hv = 1,
                 .context_switch = 1,
@@ -128,93 +120,31 @@ static uint64_t head_of(const Ring *ring) {
         return __atomic_load_n(&control->data_head, __ATOMIC_ACQUIRE);
 }
 
-static void release_until(Ring *ring, uint64_t head) {
-        struct perf_event_mmap_page *control = ring->map;
-
-        __atomic_store_n(&control->data_tail, head, __ATOMIC_RELEASE);
-}
-
-int ucs_perf_switches_enable(UcsPerfSwitches *p) {
+void ucs_perf_switches_mark(UcsPerfSwitches *p) {
         for (size_t i = 0; i < p->n; i++) {
-                release_until(&p->rings[i], head_of(&p->rings[i]));
-                if (ioctl(p->rings[i].fd, PERF_EVENT_IOC_ENABLE, 0) < 0)
-                        return -errno;
+                Ring *ring = &p->rings[i];
+                struct perf_event_mmap_page *control = ring->map;
+                const uint64_t head = head_of(ring);
+
+                ring->was_full = head - control->data_tail + FULL_MARGIN > p->page * DATA_PAGES;
+                __atomic_store_n(&control->data_tail, head, __ATOMIC_RELEASE);
         }
-        return 0;
 }
 
-int ucs_perf_switches_disable(UcsPerfSwitches *p) {
-        int r = 0;
-
-        for (size_t i = 0; i < p->n; i++)
-                if (ioctl(p->rings[i].fd, PERF_EVENT_IOC_DISABLE, 0) < 0 && r == 0)
-                        r = -errno;
-        return r;
-}
-
-/* The ring is a power of two in size and records may lie across its end. */
-static void copy_out(const Ring *ring, size_t page, uint64_t from, void *ret, size_t n) {
-        const uint8_t *data = (const uint8_t *) ring->map + page;
-        const size_t size = page * DATA_PAGES, at = (size_t) (from % size), first = MIN(n, size - at);
-
-        memcpy(ret, data + at, first);
-        memcpy((uint8_t *) ret + first, data, n - first);
-}
-
-int ucs_perf_switches_read(UcsPerfSwitches *p, size_t i, UcsPerfSwitch *ret, size_t max) {
-        Ring *ring = &p->rings[i];
+int ucs_perf_switches_read(const UcsPerfSwitches *p, size_t i, UcsSwitches *ret) {
+        const Ring *ring = &p->rings[i];
         const struct perf_event_mmap_page *control = ring->map;
+        const uint8_t *data = (const uint8_t *) ring->map + p->page;
         const uint64_t head = head_of(ring);
-        uint64_t at = control->data_tail;
-        size_t n = 0;
-        int r = 0;
+        UcsSwitches s;
+        int r;
 
-        while (r == 0 && at < head) {
-                Record record = {};
-
-                copy_out(ring, p->page, at, &record.header, sizeof(record.header));
-                if (record.header.size < sizeof(record.header) || record.header.size > head - at) {
-                        r = -EBADMSG;
-                        break;
-                }
-                if (record.header.type == PERF_RECORD_LOST)
-                        r = -EOVERFLOW;
-                else if (record.header.type == PERF_RECORD_SWITCH) {
-                        if (record.header.size != sizeof(record))
-                                r = -EBADMSG;
-                        else if (n == max)
-                                r = -EOVERFLOW;
-                        else {
-                                copy_out(ring, p->page, at, &record, sizeof(record));
-                                ret[n++] = (UcsPerfSwitch){
-                                        .raw_nsec = record.raw_nsec,
-                                        .cpu = record.cpu,
-                                        .in = !(record.header.misc & PERF_RECORD_MISC_SWITCH_OUT),
-                                };
-                        }
-                }
-                at += record.header.size;
-        }
-        /* a ring without room for one more may have lost some, and says so only with the next record that fits */
-        if (r == 0 && head - control->data_tail > p->page * DATA_PAGES - sizeof(Record))
-                r = -EOVERFLOW;
-        release_until(ring, head);
-        return r < 0 ? r : (int) n;
-}
-
-bool ucs_perf_switches_longest(const UcsPerfSwitch *records, size_t n, uint64_t *ret_in_nsec, uint64_t *ret_out_nsec) {
-        uint64_t longest = 0;
-        bool found = false;
-
-        for (size_t i = 0; i + 1 < n; i++) {
-                const UcsPerfSwitch *a = &records[i], *b = &records[i + 1];
-
-                if (!a->in || b->in || b->raw_nsec < a->raw_nsec || (found && b->raw_nsec - a->raw_nsec <= longest))
-                        continue;
-                longest = b->raw_nsec - a->raw_nsec;
-                *ret_in_nsec = a->raw_nsec;
-                *ret_out_nsec = b->raw_nsec;
-                found = true;
-        }
-        return found;
+        r = ucs_switches_read(data, p->page * DATA_PAGES, control->data_tail, head, &s);
+        if (r < 0)
+                return r;
+        /* a ring without room for one more says so only with the next record that fits */
+        if ((s.n_lost > 0 && !ring->was_full) || head - control->data_tail + FULL_MARGIN > p->page * DATA_PAGES)
+                return -EOVERFLOW;
+        *ret = s;
+        return 0;
 }

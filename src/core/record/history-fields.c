@@ -33,6 +33,7 @@ const HistoryField history_fields[HISTORY_FIELDS] = {
         FIELD("cpus", FIELD_STRING, cpus),
         FIELD("note", FIELD_STRING, note),
         FIELD("boot", FIELD_BOOT_ID, boot_id),
+        FIELD("witnesses", FIELD_WITNESSES, witnessed),
 };
 
 void history_escape(UcsText *t, const char *s) {

@@ -7,7 +7,7 @@
 #include "base/str.h"
 #include "core/record/history.h"
 
-#define HISTORY_FORMAT 1U
+#define HISTORY_FORMAT 2U
 #define HISTORY_MAGIC "ucodesync-history "
 
 typedef enum FieldType {
@@ -17,6 +17,7 @@ typedef enum FieldType {
         FIELD_ERRNO,   /* int: decimal, or "none" for -1 */
         FIELD_RESULT,  /* ucs_result_to_string() */
         FIELD_WITNESS, /* ucs_witness_to_string() */
+        FIELD_WITNESSES, /* UcsWitnessed[]: "perf=12430000,write=unknown" of those that were on; the key is left out for none */
         FIELD_DIGEST,  /* hexadecimal */
         FIELD_STRING,  /* char *, escaped; the key is left out for NULL */
         FIELD_BOOT_ID, /* char[40], escaped; the key is left out for "" */
@@ -28,12 +29,12 @@ typedef struct HistoryField {
         size_t offset; /* in UcsHistoryEntry */
 } HistoryField;
 
-#define HISTORY_FIELDS 24
+#define HISTORY_FIELDS 25
 extern const HistoryField history_fields[HISTORY_FIELDS];
 
 /* May the key be missing? */
 static inline bool history_field_optional(const HistoryField *f) {
-        return f->type == FIELD_STRING || f->type == FIELD_BOOT_ID;
+        return f->type == FIELD_STRING || f->type == FIELD_BOOT_ID || f->type == FIELD_WITNESSES;
 }
 
 /* Blanks, control characters and backslashes become \xNN; all other bytes stay, whatever encoding they are of. */

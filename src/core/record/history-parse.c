@@ -70,6 +70,27 @@ static int parse_boot_id(char *s, char *ret, size_t size) {
         return 0;
 }
 
+/* "perf=12430000,write=unknown", each once. */
+static int parse_witnesses(char *s, UcsWitnessed *ret) {
+        for (;;) {
+                char *comma = strchr(s, ','), *equal = strchr(s, '=');
+                UcsWitnessKind k;
+
+                if (comma)
+                        *comma = '\0';
+                if (!equal || (comma && equal > comma))
+                        return -EBADMSG;
+                *equal = '\0';
+                k = ucs_witness_from_string(s);
+                if ((int) k < 0 || ret[k].on || parse_u64(equal + 1, &ret[k].nsec) < 0)
+                        return -EBADMSG;
+                ret[k].on = true;
+                if (!comma)
+                        return 0;
+                s = comma + 1;
+        }
+}
+
 static int parse_field(const HistoryField *f, char *value, UcsHistoryEntry *e) {
         void *p = (char *) e + f->offset;
 
@@ -88,6 +109,8 @@ static int parse_field(const HistoryField *f, char *value, UcsHistoryEntry *e) {
         case FIELD_WITNESS:
                 *(UcsWitnessKind *) p = ucs_witness_from_string(value);
                 return (int) *(UcsWitnessKind *) p < 0 ? -EBADMSG : 0;
+        case FIELD_WITNESSES:
+                return parse_witnesses(value, p);
         case FIELD_DIGEST:
                 return ucs_digest_parse(value, p) < 0 ? -EBADMSG : 0;
         case FIELD_STRING:

@@ -78,6 +78,24 @@ int ucs_history_add(UcsHistory *h, UcsHistoryEntry *e, uint64_t budget_nsec) {
         return 0;
 }
 
+static void format_witnesses(UcsText *t, const char *key, const UcsWitnessed *w) {
+        bool any = false;
+
+        for (UcsWitnessKind k = 0; k < _UCS_WITNESS_MAX; k++) {
+                if (!w[k].on)
+                        continue;
+                if (any)
+                        ucs_text_append(t, ",");
+                else
+                        ucs_text_appendf(t, " %s=", key);
+                any = true;
+                if (w[k].nsec == UCS_UNKNOWN)
+                        ucs_text_appendf(t, "%s=unknown", ucs_witness_to_string(k));
+                else
+                        ucs_text_appendf(t, "%s=%" PRIu64, ucs_witness_to_string(k), w[k].nsec);
+        }
+}
+
 static void format_field(UcsText *t, const HistoryField *f, const UcsHistoryEntry *e) {
         const void *p = (const char *) e + f->offset;
         char hex[UCS_DIGEST_HEX_MAX];
@@ -110,6 +128,9 @@ static void format_field(UcsText *t, const HistoryField *f, const UcsHistoryEntr
                 break;
         case FIELD_WITNESS:
                 ucs_text_appendf(t, " %s=%s", f->key, ucs_witness_to_string(*(const UcsWitnessKind *) p) ?: "none");
+                break;
+        case FIELD_WITNESSES:
+                format_witnesses(t, f->key, p);
                 break;
         case FIELD_DIGEST:
                 ucs_text_appendf(t, " %s=%s", f->key, ucs_digest_format(hex, p));

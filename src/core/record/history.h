@@ -5,13 +5,14 @@
  * an error, never half understood), the last one how many entries there are, so that a file cut short anywhere is an error too.
  * Pure: os/state reads and writes the bytes.
  *
- *     ucodesync-history 1
+ *     ucodesync-history 2
  *     totals applied=1 failed=0 stalls=1 total=12450000 max=12450000 over-budget=0 buckets=0,0,0,0,0,0,1,0,0,0,0,0
  *     entry when=1774746000000000 id=7 result=success signature=0x00050654 … path=/lib/firmware/intel-ucode/06-55-04 boot=…
  *     end 1
  *
- * A line an entry, every key of history-fields.c once, in any order; optional ones (path, cpus, note, boot) are left out when they are
- * empty. Blanks, control characters and backslashes in a value are written as \xNN. */
+ * A line an entry, every key of history-fields.c once, in any order; optional ones (path, cpus, note, boot, witnesses) are left out when they
+ * are empty. Blanks, control characters and backslashes in a value are written as \xNN. Format 1 had no witnesses ("perf=12430000,write=14020000");
+ * it is read as well. */
 
 #include "core/policy/candidate.h"
 #include "core/policy/result.h"
@@ -34,6 +35,7 @@ typedef struct UcsHistoryEntry {
         uint32_t uid;                     /* who asked; UINT32_MAX: nobody */
         uint32_t n_cpus;
         UcsWitnessKind witness;
+        UcsWitnessed witnessed[_UCS_WITNESS_MAX]; /* what each that was on has seen */
         uint64_t stall_nsec, worst_nsec, write_nsec;
         uint32_t worst_cpu;
         uint64_t tsc_hz;

@@ -2,6 +2,7 @@
 
 /* From the evidence of each CPU to the figures of the machine; see stall.h and docs/stall.md. */
 
+#include "base/cpuset.h"
 #include "base/enum.h"
 #include "base/timefmt.h"
 #include "core/record/stall.h"
@@ -128,6 +129,38 @@ static void summarize_cpus(UcsStall *s, bool take_mixed, uint64_t *sorted, size_
         s->p99_nsec = sorted[(n * 99 + 99) / 100 - 1];
 }
 
+static bool knows_any(const UcsStall *s) {
+        for (size_t i = 0; i < s->n_cpus; i++)
+                if (s->cpus[i].runs != UCS_UNKNOWN)
+                        return true;
+        return false;
+}
+
+int ucs_stall_add(UcsStall *s, UcsStall *x) {
+        const UcsWitnessKind kind = x->witness;
+        int r;
+
+        x->write_nsec = UCS_UNKNOWN; /* which is nobody's but its own */
+        r = ucs_stall_summarize(x);
+        if (r < 0)
+                return r;
+        s->witnessed[kind] = (UcsWitnessed){ .on = true, .nsec = x->stall_nsec };
+        if (s->witness == UCS_WITNESS_NONE && x->stall_nsec != UCS_UNKNOWN) {
+                s->witness = kind;
+                s->stall_nsec = x->stall_nsec;
+                s->tsc_hz = s->tsc_hz ?: x->tsc_hz;
+        }
+        if (s->n_witnessed == 0 && (!s->cpus || knows_any(x))) {
+                free(s->cpus);
+                s->cpus = TAKE_PTR(x->cpus);
+                s->n_cpus = x->n_cpus;
+                s->n_witnessed = x->n_witnessed;
+                x->n_cpus = 0;
+        }
+        ucs_stall_done(x);
+        return 0;
+}
+
 int ucs_stall_summarize(UcsStall *s) {
         _cleanup_free_ uint64_t *sorted = NULL;
         const uint64_t kernel_nsec = s->witness == UCS_WITNESS_KERNEL ? s->stall_nsec : UCS_UNKNOWN;
@@ -157,11 +190,15 @@ int ucs_stall_summarize(UcsStall *s) {
         if (n_witnessed > 0)
                 summarize_cpus(s, take_mixed, sorted, take_mixed ? n_witnessed : n_witnessed - n_mixed);
         else if (kernel_nsec != UCS_UNKNOWN)
-                s->stall_nsec = s->worst_nsec = kernel_nsec;
+                s->worst_nsec = kernel_nsec;
         else {
                 s->witness = s->write_nsec != UCS_UNKNOWN ? UCS_WITNESS_WRITE : UCS_WITNESS_NONE;
                 s->stall_nsec = s->worst_nsec = s->write_nsec;
         }
+        if (kernel_nsec != UCS_UNKNOWN)
+                s->stall_nsec = kernel_nsec;
+        if (s->write_nsec != UCS_UNKNOWN)
+                s->witnessed[UCS_WITNESS_WRITE] = (UcsWitnessed){ .on = true, .nsec = s->write_nsec };
         s->stall_ticks = ucs_stall_ticks(s->stall_nsec, s->tsc_hz);
         s->worst_ticks = ucs_stall_ticks(s->worst_nsec, s->tsc_hz);
         return 0;
@@ -183,6 +220,17 @@ void ucs_stall_forget_idle(UcsStall *s, int write_errno) {
         s->witness = UCS_WITNESS_NONE;
         s->stall_nsec = s->worst_nsec = UCS_UNKNOWN;
         s->stall_ticks = s->worst_ticks = UCS_UNKNOWN;
+        for (size_t i = 0; i < _UCS_WITNESS_MAX; i++)
+                s->witnessed[i].nsec = UCS_UNKNOWN;
+}
+
+int ucs_stall_format_mixed(const UcsStall *s, char **ret) {
+        UcsCpuSet mixed = {};
+
+        for (size_t i = 0; i < s->n_cpus; i++)
+                if (has_evidence(&s->cpus[i]) && is_mixed(&s->cpus[i]))
+                        ucs_cpuset_add(&mixed, s->cpus[i].cpu);
+        return ucs_cpuset_format(&mixed, ret);
 }
 
 const uint64_t ucs_stall_bounds_nsec[UCS_STALL_BUCKETS] = {

@@ -38,9 +38,16 @@ typedef struct UcsCpuStall {
         uint64_t runs; /* how often the stopper ran; more than 1: mixed with other work; 0: not at all; UCS_UNKNOWN: not seen */
 } UcsCpuStall;
 
+/* What one witness says of one load: for how long the machine stood still. */
+typedef struct UcsWitnessed {
+        bool on;       /* it was asked and there */
+        uint64_t nsec; /* UCS_UNKNOWN: it was on, and saw nothing */
+} UcsWitnessed;
+
 /* The whole of one load. Every figure may be UCS_UNKNOWN. */
 typedef struct UcsStall {
-        UcsWitnessKind witness;
+        UcsWitnessKind witness; /* the one that decides `stall_nsec` */
+        UcsWitnessed witnessed[_UCS_WITNESS_MAX];
         uint64_t when_usec;  /* CLOCK_REALTIME at the write */
         uint64_t stall_nsec; /* machine-wide */
         uint64_t worst_nsec;
@@ -52,7 +59,7 @@ typedef struct UcsStall {
         uint64_t tsc_hz;     /* 0: unknown, or the clocksource is not the TSC: then no ticks */
         uint64_t stall_ticks, worst_ticks;
         uint32_t n_witnessed, n_missing, n_mixed;
-        UcsCpuStall *cpus; /* n_cpus, owned */
+        UcsCpuStall *cpus; /* n_cpus, owned: of the most exact witness that sees single CPUs */
         size_t n_cpus;
 } UcsStall;
 
@@ -60,13 +67,19 @@ typedef struct UcsStall {
 void ucs_stall_init(UcsStall *s);
 void ucs_stall_done(UcsStall *s);
 
+/* Add what one witness has seen, the most exact witness first: `x` has its kind, the evidence of its CPUs, or `stall_nsec` of one that speaks for
+ * the machine alone ("kernel"). Its figure is noted; the first with a figure decides; the CPUs are those of the first with evidence of any, and
+ * without one those of the last that knows who did not run. Empties `x`. 0 or -ENOMEM, both untouched. */
+int ucs_stall_add(UcsStall *s, UcsStall *x);
+
 /* Fill every figure from `cpus`, `n_cpus`, `write_nsec`, `steal_nsec`, `tsc_hz` and `witness` of `s`. Entries and exits may count from any
  * one origin: they are moved to the earliest entry. Median: of an even number of CPUs the mean of the middle two. P99: nearest rank, the
  * smallest stall that at least 99 in 100 CPUs do not exceed.
  *
  * Without evidence of any CPU the witness becomes "write" and the stall, machine-wide and worst, is the wall time of the write (an
- * upper bound); without that too, "none". The "kernel" witness sees no single CPU and brings `stall_nsec` itself: it is kept, and is
- * the worst one too. 0 or -ENOMEM, `s` untouched. */
+ * upper bound); without that too, "none". The "kernel" witness sees no single CPU and brings `stall_nsec` itself: it is kept, and without
+ * evidence of any CPU it is the worst one too. Beside such evidence it may be the longer one, since it holds the waking of the threads. 0 or
+ * -ENOMEM, `s` untouched. */
 int ucs_stall_summarize(UcsStall *s);
 
 /* A write at which the kernel stopped nothing is no stall, however long it took: the figures go back to unknown, and only `write_nsec` stays.
@@ -76,6 +89,9 @@ int ucs_stall_summarize(UcsStall *s);
 void ucs_stall_forget_idle(UcsStall *s, int write_errno);
 
 uint64_t ucs_stall_ticks(uint64_t nsec, uint64_t tsc_hz); /* UCS_UNKNOWN when either is unknown */
+
+/* The list of the CPUs that are "mixed", such as "2,6-7"; "" for none. 0 or -ENOMEM. */
+int ucs_stall_format_mixed(const UcsStall *s, char **ret);
 
 /* Counters over all loads, kept on disk. A stall falls into the first bucket whose bound (in ns, inclusive) it does not exceed; each counter
  * is of its own bucket alone. The bounds: 0.1, 0.5, 1, 2, 5, 10, 20, 50, 100, 300 ms, 1 s, and UINT64_MAX. Parallel loads lie

@@ -7,9 +7,9 @@
 
 typedef struct UcsWitnessOps {
         UcsWitnessKind kind;
-        bool automatic; /* may be picked without being asked for */
+        bool automatic; /* on without being asked for */
 
-        /* Everything that is slow or may fail. `e` says what is missing. -ENOMEM ends the search, another errno asks the next witness. */
+        /* Everything that is slow or may fail. `e` says what is missing. -ENOMEM ends it all, with another errno this witness is off. */
         int (*open)(int root_fd, const UcsMachine *m, void **ret, UcsError *e);
         int (*arm)(void *state);
 

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* The table of witnesses, from the most exact to the one that always speaks; see witness.h. What a witness says of each CPU goes into the
- * same array, in the order of the machine's CPUs. */
+/* The table of witnesses, from the most exact to the one that always speaks; see witness.h. Each that is on sees the load by itself, of the
+ * same CPUs in the same order, and none knows of the others: what they say is put together by ucs_stall_add().
+ *
+ * Baselines are taken from the most exact to the accounts, readings in the other direction: what is nearest to the write is the account, in which
+ * everything counts that its thread does in between. */
 
 #include <string.h>
 
@@ -15,9 +18,11 @@ static const UcsWitnessOps *const witnesses[] = {
 };
 
 struct UcsWitness {
-        const UcsWitnessOps *ops;
-        void *state;
-        UcsCpuStall *cpus; /* who they are; no evidence */
+        struct {
+                bool on;
+                void *state;
+        } running[ELEMENTSOF(witnesses)]; /* in the order of the table */
+        UcsCpuStall *cpus;                /* who they are; no evidence */
         size_t n_cpus;
 };
 
@@ -53,6 +58,13 @@ static void complain(UcsError *missed, UcsWitnessKind kind, const UcsError *e) {
                 (void) ucs_error_set(missed, before.code, "%s; %s: %s", before.text, ucs_witness_to_string(kind), e->text);
 }
 
+/* UcsWitnessKind counts up in the order in which the table goes down; the last one is always on. */
+static bool is_asked(size_t i, UcsWitnessKind kind) {
+        const UcsWitnessOps *ops = witnesses[i];
+
+        return i + 1 == ELEMENTSOF(witnesses) || (kind == _UCS_WITNESS_INVALID ? ops->automatic : ops->kind <= kind);
+}
+
 int ucs_witness_open(int root_fd, UcsWitnessKind kind, const UcsMachine *m, UcsWitness **ret, UcsError *e) {
         _cleanup_(ucs_witness_closep) UcsWitness *w = NULL;
         UcsError missed = {};
@@ -65,24 +77,19 @@ int ucs_witness_open(int root_fd, UcsWitnessKind kind, const UcsMachine *m, UcsW
         if (r < 0)
                 return r;
 
-        for (size_t i = 0; i < ELEMENTSOF(witnesses) && !w->ops; i++) {
-                const UcsWitnessOps *ops = witnesses[i];
+        for (size_t i = 0; i < ELEMENTSOF(witnesses); i++) {
                 UcsError x = {};
 
-                /* UcsWitnessKind counts up in the order in which this table goes down; the last one always serves */
-                if (i + 1 < ELEMENTSOF(witnesses) && !(kind == _UCS_WITNESS_INVALID ? ops->automatic : ops->kind <= kind))
+                if (!is_asked(i, kind))
                         continue;
-                r = ops->open(root_fd, m, &w->state, &x);
+                r = witnesses[i]->open(root_fd, m, &w->running[i].state, &x);
                 if (r == -ENOMEM)
                         return r;
-                if (r >= 0) {
-                        w->ops = ops;
-                        break;
-                }
-                complain(&missed, ops->kind, &x);
+                w->running[i].on = r >= 0;
+                if (r < 0)
+                        complain(&missed, witnesses[i]->kind, &x);
         }
-        /* to do without perf is the rule: nobody asked, and the accounts serve */
-        if (missed.code != 0 && e && (kind != _UCS_WITNESS_INVALID || w->ops->kind == UCS_WITNESS_WRITE))
+        if (missed.code != 0 && e)
                 *e = missed;
         *ret = TAKE_PTR(w);
         return 0;
@@ -91,32 +98,75 @@ int ucs_witness_open(int root_fd, UcsWitnessKind kind, const UcsMachine *m, UcsW
 UcsWitness *ucs_witness_close(UcsWitness *w) {
         if (!w)
                 return NULL;
-        if (w->ops)
-                w->ops->close(w->state);
+        for (size_t i = 0; i < ELEMENTSOF(witnesses); i++)
+                if (w->running[i].on)
+                        witnesses[i]->close(w->running[i].state);
         free(w->cpus);
         free(w);
         return NULL;
 }
 
 UcsWitnessKind ucs_witness_kind(const UcsWitness *w) {
-        return w->ops->kind;
+        size_t i = 0;
+
+        while (!w->running[i].on)
+                i++;
+        return witnesses[i]->kind;
+}
+
+bool ucs_witness_on(const UcsWitness *w, UcsWitnessKind kind) {
+        for (size_t i = 0; i < ELEMENTSOF(witnesses); i++)
+                if (witnesses[i]->kind == kind)
+                        return w->running[i].on;
+        return false;
 }
 
 int ucs_witness_arm(UcsWitness *w) {
-        return w->ops->arm(w->state);
+        int r = -ENODATA;
+
+        for (size_t i = 0; i < ELEMENTSOF(witnesses); i++)
+                if (w->running[i].on && witnesses[i]->arm(w->running[i].state) >= 0 && witnesses[i]->kind != UCS_WITNESS_WRITE)
+                        r = 0;
+        return ucs_witness_kind(w) == UCS_WITNESS_WRITE ? 0 : r;
+}
+
+/* A stall of nobody: who the CPUs are, and no evidence. */
+static int blank_stall(const UcsWitness *w, UcsWitnessKind kind, UcsStall *ret) {
+        ucs_stall_init(ret);
+        ret->cpus = new0(UcsCpuStall, w->n_cpus);
+        if (!ret->cpus)
+                return -ENOMEM;
+        if (w->n_cpus > 0)
+                memcpy(ret->cpus, w->cpus, w->n_cpus * sizeof(*ret->cpus));
+        ret->n_cpus = w->n_cpus;
+        ret->witness = kind;
+        return 0;
 }
 
 int ucs_witness_collect(UcsWitness *w, UcsStall *s) {
-        UcsCpuStall *cpus;
+        UcsStall seen[ELEMENTSOF(witnesses)] = {};
+        int r = 0;
 
-        cpus = new0(UcsCpuStall, w->n_cpus);
-        if (!cpus)
-                return -ENOMEM;
-        if (w->n_cpus > 0)
-                memcpy(cpus, w->cpus, w->n_cpus * sizeof(*cpus));
+        for (size_t i = ELEMENTSOF(witnesses); i > 0 && r >= 0; i--) {
+                if (!w->running[i - 1].on)
+                        continue;
+                r = blank_stall(w, witnesses[i - 1]->kind, &seen[i - 1]);
+                if (r >= 0)
+                        r = witnesses[i - 1]->collect(w->running[i - 1].state, &seen[i - 1]);
+        }
+
         free(s->cpus);
-        s->cpus = cpus;
-        s->n_cpus = w->n_cpus;
-        s->witness = w->ops->kind;
-        return w->ops->collect(w->state, s);
+        s->cpus = NULL;
+        s->n_cpus = 0;
+        s->n_witnessed = 0;
+        s->witness = UCS_WITNESS_NONE;
+        memset(s->witnessed, 0, sizeof(s->witnessed));
+        for (size_t i = 0; i < ELEMENTSOF(witnesses) && r >= 0; i++)
+                if (w->running[i].on)
+                        r = ucs_stall_add(s, &seen[i]);
+        if (s->witness == UCS_WITNESS_NONE)
+                s->witness = UCS_WITNESS_WRITE;
+        for (size_t i = 0; i < ELEMENTSOF(witnesses); i++)
+                ucs_stall_done(&seen[i]);
+        return r < 0 ? r : 0;
 }

@@ -6,7 +6,7 @@
 #include <linux/perf_event.h>
 #include <string.h>
 
-#include "os/witness/switches.h"
+#include "os/switches.h"
 #include "ucs-test.h"
 
 #define SIZE 256U

@@ -75,6 +75,21 @@ witness_test(kernel) {
         cr_expect_eq(s.tsc_hz, UINT64_C(2400000000));
         cr_expect_eq(s.stall_nsec, 12454001, "%ju", (uintmax_t) s.stall_nsec);
         cr_expect_eq(s.n_missing, 1);
+        cr_expect_eq(s.witnessed[UCS_WITNESS_KERNEL].nsec, 12454001);
+        cr_expect_eq(s.witnessed[UCS_WITNESS_SCHEDSTAT].nsec, UCS_UNKNOWN, "on, and the thread did not run");
+        cr_expect_eq(s.witnessed[UCS_WITNESS_WRITE].nsec, 20 * NSEC_PER_MSEC);
+        ucs_stall_done(&s);
+
+        /* beside the accounts: the kernel decides, the CPUs are theirs */
+        tree_ran(0, 12000000, 1);
+        s.write_nsec = 20 * NSEC_PER_MSEC;
+        cr_assert_eq(ucs_witness_collect(w, &s), 0);
+        cr_assert_eq(ucs_stall_summarize(&s), 0);
+        cr_expect_eq(s.witness, UCS_WITNESS_KERNEL);
+        cr_expect_eq(s.stall_nsec, 12454001);
+        cr_expect_eq(s.worst_nsec, 12000000);
+        cr_expect_eq(s.n_witnessed, 1);
+        cr_expect_eq(s.witnessed[UCS_WITNESS_SCHEDSTAT].nsec, 12000000);
         ucs_stall_done(&s);
 
         /* emptied by the next baseline: nothing was seen, the write speaks */

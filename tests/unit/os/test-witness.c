@@ -88,6 +88,8 @@ witness_test(unfit) {
                 cr_expect_eq(ucs_witness_arm(w), 0);
                 cr_expect_eq(ucs_witness_collect(w, &s), 0);
                 cr_expect_eq(s.witness, UCS_WITNESS_WRITE);
+                cr_expect(s.witnessed[UCS_WITNESS_WRITE].on);
+                cr_expect_not(s.witnessed[UCS_WITNESS_SCHEDSTAT].on);
                 cr_expect_eq(s.n_cpus, 1, "the CPUs are there, without evidence");
                 cr_expect_eq(s.cpus[0].stall_nsec, UCS_UNKNOWN);
                 ucs_stall_done(&s);
@@ -106,25 +108,39 @@ witness_test(no_proc) {
                                  "schedstat: cannot open /proc: No such file or directory");
 }
 
+/* All that are asked for and there are on, the write always; "missing" are those of which it is said why they are not there. */
 witness_test(asked_for) {
         static const struct {
-                UcsWitnessKind asked, got;
+                UcsWitnessKind asked, decides;
+                bool schedstat;
+                const char *missing;
         } table[] = {
-                { _UCS_WITNESS_INVALID, UCS_WITNESS_SCHEDSTAT },
-                { UCS_WITNESS_SCHEDSTAT, UCS_WITNESS_SCHEDSTAT },
-                { UCS_WITNESS_PERF, UCS_WITNESS_SCHEDSTAT },   /* no perf events of another machine */
-                { UCS_WITNESS_KERNEL, UCS_WITNESS_SCHEDSTAT }, /* no tracefs */
-                { UCS_WITNESS_WRITE, UCS_WITNESS_WRITE },
-                { UCS_WITNESS_NONE, UCS_WITNESS_WRITE },
+                { _UCS_WITNESS_INVALID, UCS_WITNESS_SCHEDSTAT, true, "perf: " },
+                { UCS_WITNESS_SCHEDSTAT, UCS_WITNESS_SCHEDSTAT, true, NULL },
+                { UCS_WITNESS_PERF, UCS_WITNESS_SCHEDSTAT, true, "perf: " },     /* no perf events of another machine */
+                { UCS_WITNESS_KERNEL, UCS_WITNESS_SCHEDSTAT, true, "; perf: " }, /* no tracefs, and no perf either */
+                { UCS_WITNESS_WRITE, UCS_WITNESS_WRITE, false, NULL },
+                { UCS_WITNESS_NONE, UCS_WITNESS_WRITE, false, NULL },
         };
 
         tree_stopper(0);
         for (size_t i = 0; i < ELEMENTSOF(table); i++) {
                 _cleanup_(ucs_machine_freep) UcsMachine *m = machine_of(1);
                 _cleanup_(ucs_witness_closep) UcsWitness *w = NULL;
+                const char *name = ucs_witness_to_string(table[i].asked) ?: "any";
+                UcsError e = {};
 
-                w = witness_new(table[i].asked, m, NULL);
-                cr_expect_eq(ucs_witness_kind(w), table[i].got, "asked for %s", ucs_witness_to_string(table[i].asked) ?: "any");
+                w = witness_new(table[i].asked, m, &e);
+                cr_expect_eq(ucs_witness_kind(w), table[i].decides, "asked for %s", name);
+                cr_expect_eq(ucs_witness_on(w, UCS_WITNESS_SCHEDSTAT), table[i].schedstat, "asked for %s", name);
+                cr_expect(ucs_witness_on(w, UCS_WITNESS_WRITE), "asked for %s", name);
+                cr_expect_not(ucs_witness_on(w, UCS_WITNESS_PERF));
+                cr_expect_not(ucs_witness_on(w, UCS_WITNESS_KERNEL));
+                cr_expect_not(ucs_witness_on(w, UCS_WITNESS_NONE));
+                if (table[i].missing)
+                        cr_expect(strstr(e.text, table[i].missing), "asked for %s: %s", name, e.text);
+                else
+                        cr_expect_eq(e.code, 0, "asked for %s: %s", name, e.text);
         }
 }
 
@@ -151,7 +167,7 @@ witness_test(accounts) {
         for (unsigned i = 0; i < ELEMENTSOF(table); i++)
                 tree_stopper(i);
         w = witness_new(_UCS_WITNESS_INVALID, m, &e);
-        cr_expect_eq(e.code, 0, "%s", e.text);
+        cr_expect_str_eq(e.text, "perf: perf events are of this machine alone, and the root is another's", "%s", e.text);
         cr_assert_eq(ucs_witness_arm(w), 0);
         for (unsigned i = 0; i < ELEMENTSOF(table); i++)
                 tree_ran(i, table[i].nsec, table[i].runs);
@@ -159,6 +175,8 @@ witness_test(accounts) {
         ucs_stall_init(&s);
         cr_assert_eq(ucs_witness_collect(w, &s), 0);
         cr_expect_eq(s.witness, UCS_WITNESS_SCHEDSTAT);
+        cr_expect(s.witnessed[UCS_WITNESS_SCHEDSTAT].on);
+        cr_expect_eq(s.witnessed[UCS_WITNESS_SCHEDSTAT].nsec, 12450000);
         cr_assert_eq(s.n_cpus, ELEMENTSOF(table));
         for (unsigned i = 0; i < ELEMENTSOF(table); i++) {
                 const UcsCpuStall *c = &s.cpus[i];
@@ -178,6 +196,15 @@ witness_test(accounts) {
         cr_assert_eq(ucs_witness_collect(w, &s), 0);
         cr_expect_eq(s.cpus[0].stall_nsec, 77);
         cr_expect_eq(s.cpus[1].runs, 0);
+        cr_expect_eq(s.witnessed[UCS_WITNESS_SCHEDSTAT].nsec, 77);
+
+        /* nobody ran, and that is known: not the rows of a witness that has not even looked */
+        cr_assert_eq(ucs_witness_arm(w), 0);
+        cr_assert_eq(ucs_witness_collect(w, &s), 0);
+        cr_expect_eq(s.witness, UCS_WITNESS_WRITE);
+        cr_expect(s.witnessed[UCS_WITNESS_SCHEDSTAT].on);
+        cr_expect_eq(s.witnessed[UCS_WITNESS_SCHEDSTAT].nsec, UCS_UNKNOWN);
+        cr_expect_eq(s.cpus[0].runs, 0);
         ucs_stall_done(&s);
 }
 
@@ -261,10 +288,17 @@ static UcsMachine *counted_machine;
 static UcsWitness *counted;
 static UcsStall counted_stall;
 
-#define COUNTED 64U
+static unsigned counted_cpus;
+static rlim_t counted_descriptors; /* 0: as many as there are */
 
 static void prepare(void) {
-        counted_machine = machine_of(COUNTED);
+        struct rlimit rl;
+
+        if (counted_descriptors > 0 && getrlimit(RLIMIT_NOFILE, &rl) >= 0) {
+                rl.rlim_cur = MIN(counted_descriptors, rl.rlim_max);
+                (void) setrlimit(RLIMIT_NOFILE, &rl);
+        }
+        counted_machine = machine_of(counted_cpus);
         counted = witness_new(UCS_WITNESS_SCHEDSTAT, counted_machine, NULL);
         cr_assert_eq(ucs_witness_kind(counted), UCS_WITNESS_SCHEDSTAT);
         ucs_stall_init(&counted_stall);
@@ -285,21 +319,55 @@ static void collect(void) {
                 _exit(1);
 }
 
-/* Between the baseline and the write lies one call a CPU, and nothing else. */
+/* Between the baseline and the write lies one call a CPU, and nothing else: no thread, no waiting. */
 witness_test(one_call_a_cpu) {
         Syscalls s;
 
-        for (unsigned cpu = 0; cpu < COUNTED; cpu++)
+        counted_cpus = 64;
+        for (unsigned cpu = 0; cpu < counted_cpus; cpu++)
                 tree_stopper(cpu);
         if (count_syscalls(prepare, arm, &s) < 0)
                 cr_skip("ptrace(2) is not allowed here");
-        cr_expect_eq(s.by_number[SYS_pread64], COUNTED);
-        cr_expect_eq(s.total, COUNTED, "%u calls", s.total);
+        cr_expect_eq(s.by_number[SYS_pread64], counted_cpus);
+        cr_expect_eq(s.total, counted_cpus, "%u calls", s.total);
 
         cr_assert_eq(count_syscalls(prepare_collect, collect, &s), 0);
-        cr_expect_eq(s.by_number[SYS_pread64], COUNTED);
+        cr_expect_eq(s.by_number[SYS_pread64], counted_cpus);
         cr_expect_eq(s.by_number[SYS_clock_nanosleep], 0, "nobody is waited for");
-        cr_expect(s.total <= COUNTED + 8, "%u calls", s.total); /* memory, and the clock where there is no vDSO */
+        cr_expect(s.total <= counted_cpus + 8, "%u calls", s.total); /* memory, and the clock where there is no vDSO */
+}
+
+/* The largest machine: one call a CPU as long as the descriptors last (LimitNOFILE=16384), and three for each of the others. */
+ucs_test(witness, calls_of_many_cpus, .init = tree_init_in_memory, .fini = tmproot_done) {
+        static const struct {
+                rlim_t descriptors;
+                unsigned calls_a_cpu;
+        } table[] = {
+                { 16384, 1 },
+                { 1024, 3 },
+        };
+        const unsigned memory = 64; /* calls for the arrays of so many CPUs */
+
+        counted_cpus = 4096;
+        for (unsigned cpu = 0; cpu < counted_cpus; cpu++)
+                tree_stopper(cpu);
+        for (unsigned i = 0; i < ELEMENTSOF(table); i++) {
+                struct rlimit rl;
+                Syscalls s;
+
+                cr_assert_eq(getrlimit(RLIMIT_NOFILE, &rl), 0);
+                if (rl.rlim_max < table[i].descriptors)
+                        continue;
+                counted_descriptors = table[i].descriptors;
+                if (count_syscalls(prepare, arm, &s) < 0)
+                        cr_skip("ptrace(2) is not allowed here");
+                cr_expect(s.total <= table[i].calls_a_cpu * counted_cpus, "%u calls for the baseline of %u CPUs", s.total, counted_cpus);
+                cr_expect_eq(s.by_number[SYS_clone] + s.by_number[SYS_clone3] + s.by_number[SYS_clock_nanosleep], 0);
+                cr_assert_eq(count_syscalls(prepare_collect, collect, &s), 0);
+                cr_expect(s.total <= table[i].calls_a_cpu * counted_cpus + memory, "%u calls for the accounts of %u CPUs", s.total, counted_cpus);
+                cr_expect_eq(s.by_number[SYS_clone] + s.by_number[SYS_clone3] + s.by_number[SYS_clock_nanosleep], 0);
+        }
+        counted_descriptors = 0;
 }
 
 ucs_test(witness, many_cpus_with_few_descriptors, .init = tree_init_in_memory, .fini = tmproot_done) {

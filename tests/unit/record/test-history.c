@@ -88,6 +88,9 @@ static UcsHistoryEntry any_entry(size_t string_max) {
 
         for (size_t i = 0; i < sizeof(e.digest); i++)
                 e.digest[i] = (uint8_t) any();
+        for (size_t i = 0; i < _UCS_WITNESS_MAX; i++)
+                if (any() % 2)
+                        e.witnessed[i] = (UcsWitnessed){ .on = true, .nsec = any_figure() };
         for (size_t i = 0, n = any() % sizeof(e.boot_id); i < n; i++)
                 e.boot_id[i] = (char) (any() % 255 + 1);
         return e;
@@ -95,6 +98,13 @@ static UcsHistoryEntry any_entry(size_t string_max) {
 
 static bool same_string(const char *a, const char *b) {
         return a && b ? streq(a, b) : a == b;
+}
+
+static bool same_witnesses(const UcsHistoryEntry *a, const UcsHistoryEntry *b) {
+        for (size_t i = 0; i < _UCS_WITNESS_MAX; i++)
+                if (a->witnessed[i].on != b->witnessed[i].on || a->witnessed[i].nsec != b->witnessed[i].nsec)
+                        return false;
+        return true;
 }
 
 static bool same_entry(const UcsHistoryEntry *a, const UcsHistoryEntry *b) {
@@ -106,7 +116,7 @@ static bool same_entry(const UcsHistoryEntry *a, const UcsHistoryEntry *b) {
                a->uid == b->uid && a->n_cpus == b->n_cpus && a->witness == b->witness && a->stall_nsec == b->stall_nsec &&
                a->worst_nsec == b->worst_nsec && a->write_nsec == b->write_nsec && a->worst_cpu == b->worst_cpu &&
                a->tsc_hz == b->tsc_hz && same_string(a->cpus, b->cpus) && same_string(a->note, b->note) &&
-               streq(a->boot_id, b->boot_id);
+               streq(a->boot_id, b->boot_id) && same_witnesses(a, b);
 }
 
 static void expect_same(const UcsHistory *a, const UcsHistory *b) {
@@ -204,6 +214,7 @@ ucs_test(history, one_byte_changed) {
 #define LAST "worst-cpu=none tsc=0"
 #define ENTRY FIRST LAST "\n"
 #define V1 "ucodesync-history 1\n"
+#define V2 "ucodesync-history 2\n"
 
 ucs_test(history, refuses) {
         static const struct {
@@ -214,7 +225,7 @@ ucs_test(history, refuses) {
                 { "empty", "", -EBADMSG, "end is missing" },
                 { "no version", TOTALS "end 0\n", -EBADMSG, "line 1" },
                 { "version 0", "ucodesync-history 0\n" TOTALS "end 0\n", -EBADMSG, "line 1" },
-                { "version 2", "ucodesync-history 2\nwhatever\n", -EPROTONOSUPPORT, "version 2" },
+                { "version 3", "ucodesync-history 3\nwhatever\n", -EPROTONOSUPPORT, "version 3" },
                 { "another file", "ucodesync-state 1\nend\n", -EBADMSG, "line 1" },
                 { "no totals", V1 "end 0\n", -EBADMSG, "line 2" },
                 { "a total is missing", V1 "totals applied=0\nend 0\n", -EBADMSG, "line 2" },
@@ -237,6 +248,14 @@ ucs_test(history, refuses) {
                 { "an escape that needs none", V1 TOTALS FIRST LAST " note=\\x41\nend 1\n", -EBADMSG, "note" },
                 { "an escaped NUL", V1 TOTALS FIRST LAST " note=\\x00\nend 1\n", -EBADMSG, "note" },
                 { "half an escape", V1 TOTALS FIRST LAST " note=\\x2\nend 1\n", -EBADMSG, "note" },
+                { "no witness", V2 TOTALS FIRST LAST " witnesses=\nend 1\n", -EBADMSG, "witnesses" },
+                { "a witness without a figure", V2 TOTALS FIRST LAST " witnesses=perf\nend 1\n", -EBADMSG, "witnesses" },
+                { "a witness with an empty figure", V2 TOTALS FIRST LAST " witnesses=perf=\nend 1\n", -EBADMSG, "witnesses" },
+                { "a witness of which nobody knows", V2 TOTALS FIRST LAST " witnesses=oracle=12\nend 1\n", -EBADMSG, "witnesses" },
+                { "a witness twice", V2 TOTALS FIRST LAST " witnesses=perf=1,perf=2\nend 1\n", -EBADMSG, "witnesses" },
+                { "a comma too many", V2 TOTALS FIRST LAST " witnesses=perf=1,\nend 1\n", -EBADMSG, "witnesses" },
+                { "a figure too large", V2 TOTALS FIRST LAST " witnesses=perf=18446744073709551615\nend 1\n", -EBADMSG, "witnesses" },
+                { "the witnesses twice", V2 TOTALS FIRST LAST " witnesses=perf=1 witnesses=write=2\nend 1\n", -EBADMSG, "second key" },
                 { "a boot id too long", V1 TOTALS FIRST LAST " boot=0123456789012345678901234567890123456789\nend 1\n", -EBADMSG, "boot" },
         };
 
@@ -263,9 +282,31 @@ ucs_test(history, takes) {
         cr_expect_eq(h.entries[0].worst_cpu, UINT32_MAX);
         cr_expect_eq(h.entries[0].digest[1], 0x11);
         cr_expect_null(h.entries[0].path);
+        for (size_t i = 0; i < _UCS_WITNESS_MAX; i++)
+                cr_expect_not(h.entries[0].witnessed[i].on, "format 1 knows of none");
 
         /* a NUL byte in the middle is no end */
         cr_expect_eq(ucs_history_parse(text, sizeof(text), &h, &e), -EBADMSG);
+}
+
+/* Beside the one that decided, what the others saw. */
+ucs_test(history, witnesses) {
+        static const char text[] = V2 TOTALS FIRST LAST " witnesses=write=14,schedstat=10,perf=unknown\nend 1\n";
+        _cleanup_(ucs_history_done) UcsHistory h = {};
+        _cleanup_free_ char *again = NULL;
+        UcsError e = {};
+        size_t size;
+
+        cr_assert_eq(ucs_history_parse(text, sizeof(text) - 1, &h, &e), 0, "%s", e.text);
+        cr_expect(h.entries[0].witnessed[UCS_WITNESS_WRITE].on);
+        cr_expect_eq(h.entries[0].witnessed[UCS_WITNESS_WRITE].nsec, 14);
+        cr_expect_eq(h.entries[0].witnessed[UCS_WITNESS_SCHEDSTAT].nsec, 10);
+        cr_expect(h.entries[0].witnessed[UCS_WITNESS_PERF].on);
+        cr_expect_eq(h.entries[0].witnessed[UCS_WITNESS_PERF].nsec, UCS_UNKNOWN);
+        cr_expect_not(h.entries[0].witnessed[UCS_WITNESS_KERNEL].on);
+        cr_assert_eq(ucs_history_format(&h, &again, &size), 0);
+        cr_expect(strstr(again, " witnesses=write=14,schedstat=10,perf=unknown\n"), "%s", again);
+        cr_expect(strstr(again, "ucodesync-history 2\n"));
 }
 
 ucs_test(history, bounds) {

@@ -114,6 +114,97 @@ ucs_test(stall, figures) {
         }
 }
 
+/* Several witnesses of one load, the most exact first: each figure is kept, one decides, and the CPUs are of one that saw any. */
+ucs_test(stall, witnesses) {
+        enum { PERF = 1, ACCOUNTS = 2, KERNEL = 4, WRITE = 8 };
+        static const struct {
+                const char *name;
+                unsigned on, blind;  /* which see nothing */
+                bool idle;           /* who is blind knows that nobody ran */
+                UcsWitnessKind witness;
+                uint64_t stall, worst;
+                uint64_t kernel, perf, accounts, write; /* 0: not on */
+                uint64_t entry, runs;                   /* of the first CPU */
+        } table[] = {
+                { "only the write", WRITE, 0, false, UCS_WITNESS_WRITE, 999, 999, 0, 0, 0, 999, NO, NO },
+                { "accounts", ACCOUNTS | WRITE, 0, false, UCS_WITNESS_SCHEDSTAT, 410, 420, 0, 0, 410, 999, NO, 1 },
+                { "accounts that see nothing", ACCOUNTS | WRITE, ACCOUNTS, true, UCS_WITNESS_WRITE, 999, 999, 0, 0, NO, 999, NO, 0 },
+                { "perf decides", PERF | ACCOUNTS | WRITE, 0, false, UCS_WITNESS_PERF, 390, 400, 0, 390, 410, 999, 0, 1 },
+                { "perf sees nothing", PERF | ACCOUNTS | WRITE, PERF, false, UCS_WITNESS_SCHEDSTAT, 410, 420, 0, NO, 410, 999, NO, 1 },
+                { "nobody ran", PERF | ACCOUNTS | WRITE, PERF | ACCOUNTS, true, UCS_WITNESS_WRITE, 999, 999, 0, NO, NO, 999, NO, 0 },
+                { "the kernel decides, perf has the CPUs", KERNEL | PERF | ACCOUNTS | WRITE, 0, false, UCS_WITNESS_KERNEL, 450, 400, 450, 390, 410, 999, 0, 1 },
+                { "the kernel decides, the accounts have the CPUs", KERNEL | PERF | ACCOUNTS | WRITE, PERF, false, UCS_WITNESS_KERNEL, 450, 420, 450, NO, 410, 999, NO, 1 },
+                { "the kernel alone", KERNEL | ACCOUNTS | WRITE, ACCOUNTS, false, UCS_WITNESS_KERNEL, 450, 450, 450, 0, NO, 999, NO, NO },
+                { "the kernel sees nothing", KERNEL | ACCOUNTS | WRITE, KERNEL, false, UCS_WITNESS_SCHEDSTAT, 410, 420, NO, 0, 410, 999, NO, 1 },
+        };
+        static const UcsCpuStall intervals[] = { INTERVAL(0, 7000, 7400, 1), INTERVAL(1, 7010, 7400, 1) },
+                                 durations[] = { DURATION(0, 420, 1), DURATION(1, 410, 1) },
+                                 unseen[] = { DURATION(0, NO, NO), DURATION(1, NO, NO) }, idle[] = { DURATION(0, NO, 0), DURATION(1, NO, 0) };
+        static const struct {
+                unsigned bit;
+                UcsWitnessKind kind;
+                const UcsCpuStall *cpus;
+        } order[] = {
+                { KERNEL, UCS_WITNESS_KERNEL, unseen },
+                { PERF, UCS_WITNESS_PERF, intervals },
+                { ACCOUNTS, UCS_WITNESS_SCHEDSTAT, durations },
+                { WRITE, UCS_WITNESS_WRITE, unseen },
+        };
+
+        for (size_t i = 0; i < ELEMENTSOF(table); i++) {
+                const uint64_t figures[] = { table[i].kernel, table[i].perf, table[i].accounts, table[i].write };
+                UcsStall s;
+
+                ucs_stall_init(&s);
+                for (size_t k = 0; k < ELEMENTSOF(order); k++) {
+                        const bool blind = table[i].blind & order[k].bit;
+                        UcsStall x;
+
+                        if (!(table[i].on & order[k].bit))
+                                continue;
+                        stall_of(&x, order[k].kind, !blind ? order[k].cpus : table[i].idle ? idle : unseen, 2);
+                        if (order[k].kind == UCS_WITNESS_KERNEL && !blind)
+                                x.stall_nsec = 450;
+                        cr_assert_eq(ucs_stall_add(&s, &x), 0);
+                        cr_expect_null(x.cpus);
+                }
+                s.write_nsec = 999;
+                cr_assert_eq(ucs_stall_summarize(&s), 0);
+                cr_expect_eq(s.witness, table[i].witness, "%s: %s", table[i].name, ucs_witness_to_string(s.witness));
+                cr_expect_eq(s.stall_nsec, table[i].stall, "%s: %ju", table[i].name, (uintmax_t) s.stall_nsec);
+                cr_expect_eq(s.worst_nsec, table[i].worst, "%s: %ju", table[i].name, (uintmax_t) s.worst_nsec);
+                for (size_t k = 0; k < ELEMENTSOF(order); k++) {
+                        const UcsWitnessed *w = &s.witnessed[order[k].kind];
+
+                        cr_expect_eq(w->on, figures[k] != 0, "%s", table[i].name);
+                        cr_expect_eq(w->nsec, figures[k], "%s, %s: %ju", table[i].name, ucs_witness_to_string(order[k].kind), (uintmax_t) w->nsec);
+                }
+                cr_expect_eq(s.n_cpus, 2, "%s", table[i].name);
+                cr_expect_eq(s.cpus[0].entry_nsec, table[i].entry, "%s", table[i].name);
+                cr_expect_eq(s.cpus[0].runs, table[i].runs, "%s", table[i].name);
+
+                /* a kernel that refused has stopped nobody: then the write is no bound of anything */
+                ucs_stall_forget_idle(&s, ENOENT);
+                if (table[i].witness == UCS_WITNESS_WRITE)
+                        cr_expect_eq(s.witnessed[UCS_WITNESS_WRITE].nsec, NO, "%s", table[i].name);
+                ucs_stall_done(&s);
+        }
+}
+
+ucs_test(stall, list_of_mixed) {
+        static const UcsCpuStall cpus[] = { DURATION(0, 300, 1), DURATION(2, 300, 2), DURATION(3, 300, 5), DURATION(7, NO, 2), DURATION(9, 300, NO), DURATION(11, 1, 3) };
+        _cleanup_free_ char *list = NULL, *none = NULL;
+        UcsStall s;
+
+        stall_of(&s, UCS_WITNESS_SCHEDSTAT, cpus, ELEMENTSOF(cpus));
+        cr_assert_eq(ucs_stall_format_mixed(&s, &list), 0);
+        cr_expect_str_eq(list, "2-3,11");
+        s.n_cpus = 1;
+        cr_assert_eq(ucs_stall_format_mixed(&s, &none), 0);
+        cr_expect_str_eq(none, "");
+        ucs_stall_done(&s);
+}
+
 ucs_test(stall, offsets_from_the_earliest_entry) {
         static const UcsCpuStall cpus[] = {
                 INTERVAL(0, 5000, 5500, 1), INTERVAL(1, 4900, 5490, 1), DURATION(2, 450, 1),

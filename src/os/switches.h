@@ -2,7 +2,7 @@
 #pragma once
 
 /* The context switches of one thread, out of a ring buffer of perf_event_open(2): PERF_RECORD_SWITCH records that carry nothing but their
- * time (attr.sample_id_all, sample_type PERF_SAMPLE_TIME). Bytes in, intervals out. */
+ * time (attr.sample_id_all, sample_type PERF_SAMPLE_TIME). Bytes in, intervals out; os/perf-switch.h has the buffers. */
 
 #include <stddef.h>
 

@@ -6,7 +6,7 @@
 #include <linux/perf_event.h>
 #include <string.h>
 
-#include "os/witness/switches.h"
+#include "os/switches.h"
 
 /* PERF_RECORD_LOST: id and count behind the header, the sample's id behind them. PERF_RECORD_SWITCH: only the latter, its time. */
 #define RECORD_MAX 64U
