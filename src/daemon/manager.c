@@ -179,6 +179,7 @@ static int start_config(Manager *m) {
 
 int manager_start(Manager *m) {
         _cleanup_free_ char *boot = NULL;
+        bool ours;
         int r;
 
         if (ucs_root_read(m->root_fd, "proc/sys/kernel/random/boot_id", 64, &boot, NULL, NULL) >= 0)
@@ -202,9 +203,9 @@ int manager_start(Manager *m) {
         if (r < 0)
                 return r;
         outlook_observe(m);
-        recover_intent(m);
+        ours = recover_intent(m);
         probation_start(m);
-        recover_seen(m, false);
+        recover_seen(m, ours);
         outlook_start(m);
         manager_evaluate(m, NULL);
 

@@ -130,7 +130,7 @@ void manager_save_state(Manager *m);
 void manager_save_history(Manager *m);
 
 /* recover.c: what a start finds of a life before. */
-void recover_intent(Manager *m);
+bool recover_intent(Manager *m); /* true: the revisions of this boot may be ours, from a load that was not seen to its end */
 void recover_seen(Manager *m, bool ours); /* has a revision changed within this boot, and was it us? */
 
 /* probation.c: after a load. */

@@ -131,7 +131,7 @@ static void other_boot(Manager *m, const UcsIntent *i) {
                   pstore ?: "");
 }
 
-void recover_intent(Manager *m) {
+bool recover_intent(Manager *m) {
         _cleanup_free_ char *text = NULL, *aside = NULL;
         _cleanup_(ucs_intent_done) UcsIntent i = {};
         UcsError e = {};
@@ -140,14 +140,14 @@ void recover_intent(Manager *m) {
 
         r = ucs_state_read(m->root_fd, UCS_STATE_DIRECTORY, UCS_INTENT_NAME, &text, &size, &e);
         if (r == -ENOENT)
-                return;
+                return false;
         if (r >= 0)
                 r = ucs_intent_parse(text, size, &i, &e);
         if (r < 0) {
                 (void) ucs_state_set_aside(m->root_fd, UCS_STATE_DIRECTORY, UCS_INTENT_NAME, &aside, NULL);
                 log_error("/%s/%s: %s; whether a load was interrupted cannot be told%s%s", UCS_STATE_DIRECTORY, UCS_INTENT_NAME, e.text,
                           aside ? ", it is kept as " : "", aside ?: "");
-                return;
+                return false;
         }
 
         /* written down already, only the intent was not closed */
@@ -163,6 +163,7 @@ void recover_intent(Manager *m) {
         manager_save_state(m);
         if (!m->state_unwritable) /* else it is all that will be known at the next start */
                 (void) ucs_state_remove(m->root_fd, UCS_STATE_DIRECTORY, UCS_INTENT_NAME);
+        return streq(i.boot_id, m->boot_id);
 }
 
 static uint32_t seen_revision(const UcsState *s, const UcsGroup *g) {
