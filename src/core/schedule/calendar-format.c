@@ -27,6 +27,14 @@ static void format_weekdays(UcsText *t, unsigned weekdays) {
         }
 }
 
+/* "0/1" among the seconds is "*", whatever else the list has. In other fields it stays as it is. */
+static bool is_every_second(const UcsCalendarList *l) {
+        for (size_t i = 0; i < l->n; i++)
+                if (l->items[i].start == 0 && l->items[i].stop < 0 && l->items[i].step == 1)
+                        return true;
+        return l->n == 0;
+}
+
 static void format_list(UcsText *t, const UcsCalendarList *l, int width) {
         if (l->n == 0)
                 ucs_text_append(t, "*");
@@ -54,7 +62,10 @@ int ucs_calendar_format(const UcsCalendar *c, char **ret) {
 
                 if (separator)
                         ucs_text_append_bytes(&t, &separator, 1);
-                format_list(&t, &c->lists[f], f == UCS_CALENDAR_YEAR ? 4 : 2);
+                if (f == UCS_CALENDAR_SECOND && is_every_second(&c->lists[f]))
+                        ucs_text_append(&t, "*");
+                else
+                        format_list(&t, &c->lists[f], f == UCS_CALENDAR_YEAR ? 4 : 2);
         }
         if (c->zone_name)
                 ucs_text_appendf(&t, " %s", c->zone_name);

@@ -171,11 +171,6 @@ void ucs_calendar_list_normalize(UcsCalendarList *l, UcsCalendarField field) {
                 if (n == 0 || item_compare(&l->items[n - 1], &l->items[i]) != 0)
                         l->items[n++] = l->items[i];
         l->n = n;
-
-        /* of all fields only the second has two spellings of "every" with one normal form */
-        if (field == UCS_CALENDAR_SECOND && l->n == 1 && l->items[0].start == 0 && l->items[0].stop < 0 &&
-            l->items[0].step == 1)
-                l->n = 0;
 }
 
 int ucs_calendar_list_check(const UcsCalendarList *l, UcsCalendarField field, bool from_month_end, UcsCalendarCursor *c) {
