@@ -92,12 +92,12 @@ static uint64_t perf_says(const UcsPerfSwitches *perf, size_t n) {
         uint64_t last_in = 0, first_out = UINT64_MAX;
 
         for (size_t i = 0; i < n; i++) {
-                UcsSwitches s;
+                UcsSwitches seen;
 
-                if (ucs_perf_switches_read(perf, i, &s) < 0 || s.entry_nsec == UCS_UNKNOWN)
+                if (ucs_perf_switches_read(perf, i, &seen) < 0 || seen.entry_nsec == UCS_UNKNOWN)
                         return UCS_UNKNOWN;
-                last_in = MAX(last_in, s.entry_nsec);
-                first_out = MIN(first_out, s.exit_nsec);
+                last_in = MAX(last_in, seen.entry_nsec);
+                first_out = MIN(first_out, seen.exit_nsec);
         }
         return first_out > last_in ? first_out - last_in : 0;
 }

@@ -25,7 +25,7 @@
 #define INTERRUPTS_SIZE (8UL << 20)
 #define CLOSE_NSEC (200 * NSEC_PER_USEC) /* between a reading of the counters and its call */
 #define CLOSE_TRIES 50
-#define WARM_CALLS 4U
+#define WARM_CALLS 2U
 #define SPINS_A_LOOK 1024U               /* at the clock */
 
 typedef struct Target {
@@ -274,7 +274,7 @@ static int shoot(const Bench *b, BenchOp op, const BenchCpu *sender, const Bench
         if (r < 0)
                 return r;
         /* once for nothing: every page that is still shared with the parent process is copied when it is written first, and that flushes, too */
-        g.deadline_nsec = ucs_clock_monotonic_raw_nsec() + BENCH_SHOT_MAX_NSEC / 4;
+        g.deadline_nsec = ucs_clock_monotonic_raw_nsec() + BENCH_SHOT_MAX_NSEC / 2;
         r = count_calls(&g, WARM_CALLS, beats, shot);
         if (r >= 0)
                 r = time_calls(&g, WARM_CALLS, ticks, beats, shot);
@@ -283,7 +283,7 @@ static int shoot(const Bench *b, BenchOp op, const BenchCpu *sender, const Bench
         *shot = (BenchShot){};
         g.deadline_nsec = ucs_clock_monotonic_raw_nsec() + BENCH_SHOT_MAX_NSEC / 4;
         r = count_calls(&g, BENCH_COUNTED_CALLS, beats, shot);
-        g.deadline_nsec = ucs_clock_monotonic_raw_nsec() + BENCH_SHOT_MAX_NSEC / 2;
+        g.deadline_nsec = ucs_clock_monotonic_raw_nsec() + BENCH_SHOT_MAX_NSEC / 4;
         return r < 0 ? r : time_calls(&g, calls, ticks, beats, shot);
 }
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""ucodebench in a guest of six CPUs on two sockets, whose APIC ids fall into two x2APIC clusters (0-2 and 16-18). QEMU emulates the CPUs, so
+"""ucodebench in a guest of five CPUs on two sockets, whose APIC ids fall into two x2APIC clusters (0-2 and 16-17). QEMU emulates the CPUs, so
 its times mean nothing; how many IPIs are sent, to which CPUs, and what the kernel's own revision files say, does.
 
 An initramfs of ucodebench, its libraries and a small init is all that the guest has."""
@@ -59,7 +59,7 @@ def initramfs():
 
 def boot(image):
     """What the console said."""
-    far = [a for core in range(3) for a in ("-device", f"{CPU}-x86_64-cpu,socket-id=1,core-id={core},thread-id=0")]
+    far = [a for core in range(2) for a in ("-device", f"{CPU}-x86_64-cpu,socket-id=1,core-id={core},thread-id=0")]
     command = ["qemu-system-x86_64", "-accel", "tcg,thread=multi", "-M", "q35", "-cpu", CPU, "-smp", "3,maxcpus=32,sockets=2,cores=16,threads=1", *far,
                "-m", "1024", "-nodefaults", "-no-user-config", "-display", "none", "-no-reboot", "-serial", "stdio", "-kernel", state["kernel"], "-initrd",
                image, "-append", "console=ttyS0 panic=-1 tsc=reliable loglevel=4 microcode=base_rev=0x02006000"]
@@ -89,12 +89,13 @@ def guest():
 
     whole, revision, near = objects
     m = whole["machine"]
-    equal((m["cpus"], m["online"], m["packages"], m["clusters"]), (6, 6, 2, 2), "the guest's CPUs")
+    equal((m["cpus"], m["online"], m["packages"], m["clusters"]), (5, 5, 2, 2), "the guest's CPUs")
     # nobody else sends IPIs there but the kernel's own housekeeping
     equal(check_shootdown(whole, tolerance=0.2), [], "IPIs a call that are not the number of targets")
     seen = {(row["targets"], row["clusters"], row["note"].split(";")[0].split(",")[0]) for row in whole["rows"] if row["op"] == "mprotect"}
-    for expected in ((1, 1, "packed"), (2, 1, "packed"), (2, 2, "spread"), (4, 2, "packed"), (5, 2, "all others"), (3, 1, "socket 0 to 1")):
-        check(expected in seen, f"no row of {expected}, only {seen}")
+    if "never ran at the same time" in " ".join(m["notes"]) or "Cut short" in " ".join(m["notes"]):
+        raise Skipped(f"this host is too busy for five CPUs: rows are missing, what there is of {len(whole['rows'])} is right")
+    equal(seen, {(0, 0, "alone"), (1, 1, "packed"), (2, 1, "packed"), (2, 2, "spread"), (3, 2, "packed"), (4, 2, "all others"), (2, 1, "socket 0 to 1")})
     equal({row["op"] for row in whole["rows"]}, {*FLUSHES, "membarrier"})
     check(m["apic_routing"] != "unknown", "the routing is in this kernel's log")
 
@@ -103,4 +104,4 @@ def guest():
     check(all("all others" not in row["note"] for row in near["rows"]), "the other socket was left out")
 
     check("stands in" not in " ".join(revision["machine"]["notes"]), "this kernel has cpuN/microcode/version")
-    check(any((row["way"], row["cpus"]) == ("kept", 6) for row in revision["rows"]), "no row of the kernel's own files")
+    check(any((row["way"], row["cpus"]) == ("kept", 5) for row in revision["rows"]), "no row of the kernel's own files")
