@@ -90,6 +90,7 @@ int verb_history(UcsCtl *ctl, int argc, char **argv);
 int verb_inspect(UcsCtl *ctl, int argc, char **argv);
 int verb_monitor(UcsCtl *ctl, int argc, char **argv);
 int verb_processors(UcsCtl *ctl, int argc, char **argv);
+int verb_rules(UcsCtl *ctl, int argc, char **argv);
 int verb_stall(UcsCtl *ctl, int argc, char **argv);
 int verb_status(UcsCtl *ctl, int argc, char **argv);
 int verb_windows(UcsCtl *ctl, int argc, char **argv);

@@ -23,7 +23,7 @@ static const CtlOption options[] = {
         { "lines", 'n', "N", "history", "how many (all)" },
         { "for", 0, "SIGNATURE[/MASK[/REVISION]]", "inspect", "judge the files for this CPU" },
         { "json", 0, "[=MODE]", NULL, "print JSON, nothing else: pretty, short, off" },
-        { "root", 0, "DIR", NULL, "take files from below DIR: inspect, cat-config, windows --check" },
+        { "root", 0, "DIR", NULL, "take files from below DIR: inspect, cat-config, rules, windows --check" },
         { "no-ask-password", 0, NULL, NULL, "do not have polkit ask for a password" },
         { "no-legend", 0, NULL, NULL, "leave headings and summaries out" },
         { "no-pager", 0, NULL, NULL, "taken for company: there is no pager" },
@@ -46,6 +46,7 @@ static const CtlVerbRow verbs[] = {
         { "monitor", NULL, 0, 0, verb_monitor, "Print what changes, until interrupted" },
         { "inspect", "FILE|DIR...", 1, -1, verb_inspect, "What a microcode file holds, without a daemon" },
         { "cat-config", NULL, 0, 0, verb_cat_config, "The configuration that is in force, and from where" },
+        { "rules", NULL, 0, 0, verb_rules, "The rules about updates that are in force, and from where" },
         { "log-level", "[LEVEL]", 0, 1, verb_log_level, "Show or set how much the daemon logs" },
 };
 

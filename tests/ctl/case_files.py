@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""inspect and cat-config: files, no daemon. Of inspect only what belongs to a verb of ucodectl: its tiers of formats have the rest."""
+"""inspect, cat-config and rules: files, no daemon. Of inspect only what belongs to a verb of ucodectl: its tiers of formats have the rest."""
 
 import os
 import struct
@@ -122,3 +122,38 @@ def cat_config_of_no_configuration_is_the_defaults():
     r = ctl("cat-config", f"--root={directory()}")
     equal(r.code, 0)
     check(all(line.endswith("; default") for line in r.out.splitlines() if "=" in line), r.out)
+
+
+def rule_files(**files):
+    d = directory()
+    (d / "etc/ucodesync/rules.d").mkdir(parents=True)
+    for name, content in files.items():
+        (d / f"etc/ucodesync/rules.d/{name}.conf").write_text(content)
+    return d
+
+
+@case
+def rules_and_where_they_are_from():
+    d = rule_files(a="[careful]\nAction=warn\nSignature=0x50654\nFrom=<0x80, 0x90\nReason=spikes\nReference=https://example.org/1\n",
+                   b="# two\n[fine]\nAction=approve\n\n[stop]\nAction=block\nReason=not now\n")
+    r = ctl("rules", f"--root={d}")
+    equal((r.code, r.err), (0, ""))
+    contains(r.out, "warn  careful", "Signature=0x50654 From=<0x80, 0x90", "spikes (https://example.org/1)", "rules.d/a.conf:1", "approve  fine", "every update",
+             "block  stop", "rules.d/b.conf:5: rule [stop] names nothing")
+    o = ctl("rules", f"--root={d}", "--json=short").json
+    equal(o["rules"][0], {"name": "careful", "action": "warn", "criteria": "Signature=0x50654 From=<0x80, 0x90", "reason": "spikes",
+                          "reference": "https://example.org/1", "origin": "/etc/ucodesync/rules.d/a.conf:1", "local": True})
+    equal((o["rules"][1]["reason"], o["rules"][1]["criteria"], len(o["rules"]), len(o["warnings"])), (None, "", 3, 2))
+
+
+@case
+def rules_of_a_mistake_and_none():
+    d = rule_files(a="[x]\nAction=\x1b[31mblock\n")
+    r = ctl("rules", f"--root={d}")
+    equal((r.code, r.out), (1, ""))
+    contains(r.err, "rules.d/a.conf:2", "expected approve, block")
+    lacks(r.err, "\x1b")
+    contains(error(ctl("rules", f"--root={d}", "--json=short"), "Failed"), "rules.d/a.conf:2")
+    r = ctl("rules", f"--root={directory()}")
+    equal((r.code, r.out, r.err), (2, "", ""))
+    equal(ctl("rules", f"--root={directory()}", "--json=short").json, {"rules": [], "warnings": []})

@@ -3,7 +3,7 @@
 # bash completion for ucodectl: verbs, the options that the verb takes, and the values of those that have a few. Asks no daemon.
 
 _ucodectl() {
-        local -r verbs='status check explain apply cancel acknowledge windows processors stall history monitor inspect cat-config log-level'
+        local -r verbs='status check explain apply cancel acknowledge windows processors stall history monitor inspect cat-config rules log-level'
         local -r common='--json= --root= --no-ask-password --no-legend --no-pager --quiet --help --version'
         local -r flags='ignore-schedule ignore-load ignore-inhibitors ignore-hold ignore-trust despite-prediction ignore-health'
         local -rA own=(
