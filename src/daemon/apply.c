@@ -15,6 +15,7 @@
 #include "daemon/manager.h"
 #include "daemon/message-ids.h"
 #include "daemon/outlook.h"
+#include "daemon/stall-report.h"
 #include "os/clock.h"
 #include "os/reload.h"
 #include "os/state.h"
@@ -174,6 +175,7 @@ static void record(Manager *m, const Apply *a, const UcsReloadOutcome *o, UcsRes
         };
         uint64_t budget = m->config->max_stall_nsec;
 
+        memcpy(h.witnessed, o->stall.witnessed, sizeof(h.witnessed));
         memcpy(h.digest, a->candidate.digest, sizeof(h.digest));
         memcpy(h.boot_id, m->boot_id, sizeof(h.boot_id));
         h.path = strdup(a->candidate.path);
@@ -220,9 +222,7 @@ static void say_result(Manager *m, const Apply *a, const UcsReloadOutcome *o, Uc
                 log_line(LOG_WARNING, "After the load: %s", a->aftermath.note);
         if (result == UCS_RESULT_MIXED_REVISIONS && ucs_cpuset_format(laggards, &list) >= 0)
                 log_event(LOG_CRIT, UCS_MESSAGE_REVISIONS_MIXED, &f, "CPUs %s kept an older revision than 0x%x", list, a->candidate.update.revision);
-        if (o->stall.stall_nsec != UCS_UNKNOWN && o->stall.stall_nsec > m->config->max_stall_nsec)
-                log_event(LOG_WARNING, UCS_MESSAGE_STALL_OVER_BUDGET, &f, "The machine stood still for %s, longer than MaxStallMSec= allows (%" PRIu64 " ms)",
-                          stall, m->config->max_stall_nsec / NSEC_PER_MSEC);
+        stall_say_over_budget(m, &o->stall, &f);
         manager_say_answer(&a->foretold, answer);
 }
 
@@ -353,7 +353,7 @@ static int give_up(Manager *m, Apply *a, int error, const char *what) {
 int apply_begin(Manager *m, const UcsDecision *d) {
         _cleanup_(apply_freep) Apply *a = NULL;
         _cleanup_(ucs_witness_closep) UcsWitness *witness = NULL;
-        char hex[UCS_DIGEST_HEX_MAX];
+        char hex[UCS_DIGEST_HEX_MAX], forecast[STALL_FORECAST_MAX];
         UcsDecision again;
         UcsError e = {};
         LogFields f;
@@ -396,13 +396,12 @@ int apply_begin(Manager *m, const UcsDecision *d) {
         r = ucs_witness_open(m->root_fd, m->config->witness, m->machine, &witness, &e);
         if (r < 0)
                 return give_up(m, a, r, "No witness of the stall");
-        if (e.code != 0)
-                log_info("The stall is witnessed by '%s' only: %s", ucs_witness_to_string(ucs_witness_kind(witness)), e.text);
+        stall_say_witnesses(witness, &e);
 
         f = apply_fields(a, "applying", hex);
         f.witness = ucs_witness_to_string(ucs_witness_kind(witness));
-        log_event(LOG_NOTICE, UCS_MESSAGE_APPLY_STARTED, &f, "Loading 0x%x from %s on %zu CPUs, which run 0x%x", a->candidate.update.revision,
-                  a->candidate.path, m->machine->n_cpus, a->old_revision);
+        log_event(LOG_NOTICE, UCS_MESSAGE_APPLY_STARTED, &f, "Loading 0x%x from %s on %zu CPUs, which run 0x%x; %s", a->candidate.update.revision,
+                  a->candidate.path, m->machine->n_cpus, a->old_revision, stall_format_forecast(forecast, &m->forecast));
 
         aftermath_mark(m, &a->aftermath);
         r = ucs_reload_start(m->root_fd, witness, &a->reload);

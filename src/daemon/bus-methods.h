@@ -6,6 +6,7 @@
 #include <systemd/sd-bus.h>
 
 #include "core/policy/policy.h"
+#include "core/record/stall.h"
 
 int method_check(sd_bus_message *message, void *userdata, sd_bus_error *error);
 int method_apply(sd_bus_message *message, void *userdata, sd_bus_error *error);
@@ -20,3 +21,6 @@ int method_reload_config(sd_bus_message *message, void *userdata, sd_bus_error *
 
 /* a(sst): name, sentence, when it can clear. */
 int bus_append_reports(sd_bus_message *reply, const UcsBlockerReport *reports, size_t n);
+
+/* a{st}, of those witnesses of a load that were on; the largest number: it saw nothing. */
+int bus_append_witnesses(sd_bus_message *reply, const UcsWitnessed *witnessed);

@@ -173,6 +173,27 @@ static int append_field(sd_bus_message *reply, const char *name, char type, cons
         return sd_bus_message_close_container(reply);
 }
 
+static int append_witnesses_field(sd_bus_message *reply, const UcsHistoryEntry *h) {
+        int r;
+
+        r = sd_bus_message_open_container(reply, 'e', "sv");
+        if (r < 0)
+                return r;
+        r = sd_bus_message_append(reply, "s", "Witnesses");
+        if (r < 0)
+                return r;
+        r = sd_bus_message_open_container(reply, 'v', "a{st}");
+        if (r < 0)
+                return r;
+        r = bus_append_witnesses(reply, h->witnessed);
+        if (r < 0)
+                return r;
+        r = sd_bus_message_close_container(reply);
+        if (r < 0)
+                return r;
+        return sd_bus_message_close_container(reply);
+}
+
 static int append_entry(sd_bus_message *reply, const UcsHistoryEntry *h) {
         char hex[UCS_DIGEST_HEX_MAX];
         const struct {
@@ -215,6 +236,9 @@ static int append_entry(sd_bus_message *reply, const UcsHistoryEntry *h) {
                 if (r < 0)
                         return r;
         }
+        r = append_witnesses_field(reply, h);
+        if (r < 0)
+                return r;
         return sd_bus_message_close_container(reply);
 }
 
