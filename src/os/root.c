@@ -4,6 +4,7 @@
  * leads out of the root, and no read is longer than its cap. Nothing is created or changed here. */
 
 #include <fcntl.h>
+#include <limits.h>
 #include <linux/openat2.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -38,6 +39,35 @@ bool ucs_root_is_host(int root_fd) {
         return !(a.stx_mask & b.stx_mask & STATX_MNT_ID) || a.stx_mnt_id == b.stx_mnt_id;
 }
 
+/* Below another directory: step by step, through no link and no "..", so that nothing leads out of it. */
+static int open_beneath(int dir_fd, const char *path, int flags) {
+        _cleanup_fd_ int at = -EBADF;
+
+        for (;;) {
+                char name[NAME_MAX + 1];
+                size_t n;
+                int fd;
+
+                path += strspn(path, "/");
+                n = strcspn(path, "/");
+                if (n > NAME_MAX)
+                        return -ENAMETOOLONG;
+                memcpy(name, path, n);
+                name[n] = '\0';
+                if (streq(name, ".."))
+                        return -EXDEV;
+                path += n;
+                path += strspn(path, "/");
+                fd = openat(at >= 0 ? at : dir_fd, n > 0 ? name : ".", (*path ? O_PATH | O_DIRECTORY : flags) | O_NOFOLLOW | O_CLOEXEC);
+                if (fd < 0)
+                        return -errno;
+                if (!*path)
+                        return fd;
+                fd_close(at);
+                at = fd;
+        }
+}
+
 int ucs_root_openat(int root_fd, const char *path, int flags) {
         struct open_how how = {
                 .flags = (unsigned) flags | O_CLOEXEC,
@@ -52,8 +82,11 @@ int ucs_root_openat(int root_fd, const char *path, int flags) {
         }
         /* RestrictSUIDSGID= answers ENOSYS, since it cannot look into the structure. On the machine's own root there is nothing to stay
          * inside of: "/" is where absolute links and ".." end anyway. */
-        if (fd < 0 && errno == ENOSYS && ucs_root_is_host(root_fd))
+        if (fd < 0 && errno == ENOSYS) {
+                if (!ucs_root_is_host(root_fd))
+                        return open_beneath(root_fd, path, flags);
                 fd = openat(root_fd, path, flags | O_CLOEXEC);
+        }
         return fd < 0 ? -errno : (int) fd;
 }
 

@@ -18,8 +18,9 @@ int ucs_root_open(const char *path, int *ret_fd, UcsError *e);
  * machine. */
 bool ucs_root_is_host(int root_fd);
 
-/* openat2() below the root, always O_CLOEXEC; no magic links of procfs. The descriptor, or -errno. Fails
- * with -ENOSYS before Linux 5.6. */
+/* openat2() below the root, always O_CLOEXEC; no magic links of procfs. The descriptor, or -errno. Where
+ * openat2() is not to be had (-ENOSYS; Linux before 5.6, or a filter: RestrictSUIDSGID=), the host's own root is opened plainly,
+ * and below any other directory no link is followed: -ELOOP, and -EXDEV for "..". */
 int ucs_root_openat(int root_fd, const char *path, int flags);
 
 /* Open a regular file for reading, never waiting (FIFO). -EISDIR for a directory, -EINVAL for what is
