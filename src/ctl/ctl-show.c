@@ -55,7 +55,7 @@ void ctl_show_advice(CtlScreen *s, const json_object *o) {
         json_object *advice = ctl_array(o, "advice", &n);
 
         for (size_t i = 0; i < n; i++) {
-                ctl_row(s, i == 0 ? "Rules say" : "");
+                ctl_row(s, i == 0 ? "Advice" : "");
                 ctl_put(s, CTL_WARN, "%s", json_object_get_string(json_object_array_get_idx(advice, i)));
         }
 }

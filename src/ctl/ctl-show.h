@@ -17,7 +17,7 @@ uint64_t ctl_count_cpus(const json_object *status);
 /* Rows of blockers: name and sentence, and below it when it clears or what gets past it. */
 void ctl_show_blockers(CtlScreen *s, const char *label, const json_object *blockers);
 
-/* Rows of what rules say that do not block. */
+/* Rows of the property Advice: what rules say that do not block, what is to be known about the next boot, and who else loads. */
 void ctl_show_advice(CtlScreen *s, const json_object *o);
 
 /* "12.45 ms (29 889 604 ticks)". `tsc_hz` 0: no ticks. */

@@ -3,6 +3,7 @@
 /* ucodectl status: one screen. What runs, what is on disk, what the next boot will run; what holds the
  * update back and until when; for how long the machine stood still the last time. It only reads. */
 
+#include <errno.h>
 #include <inttypes.h>
 
 #include "base/parse.h"
@@ -10,6 +11,7 @@
 #include "ctl/ctl-show.h"
 #include "ctl/ctl-time.h"
 #include "os/clock.h"
+#include "os/root.h"
 
 typedef struct StateRow {
         const char *state;
@@ -122,15 +124,25 @@ static int compare_revisions(const char *a, const char *b) {
 }
 
 static void show_next_boot(CtlScreen *s, const json_object *o) {
-        const char *early = ctl_string(o, "early_revision");
+        const char *early = ctl_string(o, "early_revision"), *path = ctl_string(o, "early_path");
+        bool loaded = ctl_bool(o, "mitigations_need_reboot");
 
         if (early) {
                 ctl_row(s, "Next boot");
                 ctl_put(s, CTL_BOLD, "%s", early);
-                if (compare_revisions(early, ctl_string(o, "running_revision")) < 0)
+                if (compare_revisions(early, ctl_string(o, "running_revision")) < 0 && loaded)
                         ctl_put(s, CTL_WARN, ", older than what runs: rebuild the initramfs");
                 else if (compare_revisions(early, ctl_string(o, "candidate_revision")) < 0)
                         ctl_put(s, CTL_WARN, ", older than what is on disk: rebuild the initramfs");
+                else if (compare_revisions(early, ctl_string(o, "running_revision")) < 0)
+                        ctl_put(s, CTL_NORMAL, ", or what the firmware of the board has, if that is newer");
+        } else if (path) {
+                ctl_row(s, "Next boot");
+                ctl_put(s, loaded ? CTL_WARN : CTL_NORMAL, "what the firmware of the board has: the initramfs holds nothing for this CPU");
+        }
+        if (path) {
+                ctl_row(s, "");
+                ctl_put(s, CTL_DIM, "%s", path);
         }
         if (ctl_bool(o, "reboot_required")) {
                 ctl_row(s, "Reboot");
@@ -141,6 +153,41 @@ static void show_next_boot(CtlScreen *s, const json_object *o) {
                 ctl_put(s, CTL_WARN,
                         "as they were at boot: loaded is not mitigated, the kernel's and KVM's need a reboot");
         }
+}
+
+/* The kernel's own list of old revisions (since Linux 6.16): a second opinion, and as old as the boot. It is nobody's but this machine's, and read here rather
+ * than on the bus. */
+static void add_old_microcode(UcsCtl *ctl, json_object *o) {
+        _cleanup_free_ char *text = NULL, *uptime = NULL;
+        _cleanup_fd_ int root = -EBADF;
+        uint64_t seconds, boot = 0, now = ucs_clock_realtime_usec();
+        const char *word = NULL;
+
+        if (ucs_root_open(ctl->root ?: "/", &root, NULL) >= 0 &&
+            ucs_root_read(root, "sys/devices/system/cpu/vulnerabilities/old_microcode", 4096, &text, NULL, NULL) >= 0)
+                word = str_strip(text);
+        if (word && ucs_root_read(root, "proc/uptime", 4096, &uptime, NULL, NULL) >= 0) {
+                uptime[strcspn(uptime, ". \n")] = '\0';
+                if (ucs_parse_u64(uptime, 10, &seconds) >= 0 && seconds < now / USEC_PER_SEC)
+                        boot = now - seconds * USEC_PER_SEC;
+        }
+        (void) json_object_object_add(o, "old_microcode", word && *word ? json_object_new_string(word) : NULL);
+        (void) json_object_object_add(o, "old_microcode_usec", boot > 0 ? json_object_new_int64((int64_t) boot) : NULL);
+}
+
+static void show_old_microcode(CtlScreen *s, const json_object *o) {
+        const char *word = ctl_string(o, "old_microcode");
+        char when[CTL_TIME_MAX];
+        uint64_t boot;
+
+        if (!word)
+                return;
+        ctl_row(s, "Kernel says");
+        ctl_put(s, str_startswith(word, "Vulnerable") ? CTL_WARN : CTL_NORMAL, "%s", word);
+        ctl_put(s, CTL_DIM, " (old_microcode, by a list of its own");
+        if (ctl_u64(o, "old_microcode_usec", &boot))
+                ctl_put(s, CTL_DIM, ", as of the boot %s", ctl_format_relative(when, boot, ucs_clock_realtime_usec()));
+        ctl_put(s, CTL_DIM, ")");
 }
 
 static void show_window(CtlScreen *s, const json_object *o) {
@@ -320,6 +367,7 @@ int verb_status(UcsCtl *ctl, int argc, char **argv) {
         if (ctl->quiet)
                 return row->exit;
         load = last_load(ctl, o);
+        add_old_microcode(ctl, o);
         if (ctl->json != UCS_JSON_OFF) {
                 r = ctl_get_all(ctl, CTL_STALL, &stall);
                 if (r != 0)
@@ -336,6 +384,7 @@ int verb_status(UcsCtl *ctl, int argc, char **argv) {
         show_running(&s, o);
         show_disk(&s, o);
         show_next_boot(&s, o);
+        show_old_microcode(&s, o);
         if (ctl_string(o, "candidate_revision") && row->exit != UCS_EXIT_UNSUPPORTED)
                 show_waiting(&s, o);
         if (ctl_u64(o, "probation_until_usec", &v) && v > ucs_clock_realtime_usec()) {
