@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /* The kernel's answer, foretold: a row a case, with what each generation of the loader says to it. The machine of a row has four CPUs in two packages,
- * all online and at 0x100 (Intel) or above the EntrySign cutoff (AMD), and a file with 0x110; a row says what differs. Rows that a real kernel was asked
- * are those of the table of answers in docs/testing.md. */
+ * all online and at 0x100 (Intel) or above the EntrySign cutoff (AMD), and a file with 0x110; a row says what differs. tests/bus holds the same answers
+ * against ucodesim, kernel by kernel. */
 
 #include <errno.h>
 #include <stdio.h>
@@ -141,7 +141,6 @@ ucs_test(preflight, table) {
         }
 }
 
-/* AMD's second node on an old kernel: CPU 0 alone is asked. That row's answers differ in nothing but this. */
 ucs_test(preflight, nothing_known) {
         UcsMachine m = { .support = UCS_SUPPORT_LATE_LOAD };
         UcsPreflight p;
