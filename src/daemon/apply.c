@@ -187,7 +187,6 @@ static void record(Manager *m, const Apply *a, const UcsReloadOutcome *o, UcsRes
                 log_error("Out of memory: this load is not in the history");
                 ucs_history_entry_done(&h);
         }
-        manager_save_history(m);
 }
 
 static void say_result(Manager *m, const Apply *a, const UcsReloadOutcome *o, UcsResult result, uint32_t new_revision, const UcsCpuSet *laggards) {
@@ -264,8 +263,10 @@ static void apply_end(Apply *a, UcsReloadOutcome *o) {
         if (result == UCS_RESULT_SUCCESS || result == UCS_RESULT_MIXED_REVISIONS || result == UCS_RESULT_UNEXPECTED_REVISION)
                 probation_begin(m, a->candidate.digest, a->begun_usec);
         recover_seen(m, true);
+        /* The state comes first: an intent whose load is in the history counts as written down altogether, and its rejection is in the state. */
         manager_save_state(m);
-        (void) ucs_state_remove(m->root_fd, UCS_STATE_DIRECTORY, UCS_INTENT_NAME);
+        manager_save_history(m);
+        manager_close_intent(m);
 
         ucs_stall_done(&m->stall);
         m->stall = o->stall; /* with what it owns */

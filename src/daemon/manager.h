@@ -76,7 +76,7 @@ typedef struct Manager {
         char *status; /* the last STATUS= */
 
         sd_event_source *watch_source, *wake_realtime, *wake_boottime, *load_timer, *cpu_timer, *clock_source, *probation_timer;
-        bool evaluating, exit_requested, state_unwritable;
+        bool evaluating, exit_requested, state_unwritable, history_unwritable;
 } Manager;
 
 int manager_new(sd_event *event, int root_fd, Manager **ret);
@@ -128,6 +128,7 @@ const UcsLoadSample *manager_shown_load(Manager *m);
 void manager_load_state(Manager *m);
 void manager_save_state(Manager *m);
 void manager_save_history(Manager *m);
+void manager_close_intent(Manager *m); /* unless something could not be saved: then it is all that the next start will know */
 
 /* recover.c: what a start finds of a life before. */
 bool recover_intent(Manager *m); /* true: the revisions of this boot may be ours, from a load that was not seen to its end */

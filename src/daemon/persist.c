@@ -49,7 +49,7 @@ void manager_load_state(Manager *m) {
                 m->last_id = MAX(m->last_id, m->history.entries[i].id);
 }
 
-static void save_file(Manager *m, const char *name, int r, const char *text, size_t size) {
+static void save_file(Manager *m, const char *name, bool *unwritable, int r, const char *text, size_t size) {
         UcsError e = {};
 
         if (r < 0)
@@ -57,14 +57,17 @@ static void save_file(Manager *m, const char *name, int r, const char *text, siz
         else
                 r = ucs_state_write(m->root_fd, UCS_STATE_DIRECTORY, name, text, size, &e);
         if (r >= 0) {
-                if (m->state_unwritable)
-                        log_info("/%s can be written again", UCS_STATE_DIRECTORY);
-                m->state_unwritable = false;
+                if (!*unwritable)
+                        return;
+                log_info("/%s/%s can be written again", UCS_STATE_DIRECTORY, name);
+                *unwritable = false;
+                if (!m->apply) /* the intent of an earlier load */
+                        manager_close_intent(m);
                 return;
         }
-        if (!m->state_unwritable)
+        if (!*unwritable)
                 log_error("%s; what is known now would be lost at a restart", e.text);
-        m->state_unwritable = true;
+        *unwritable = true;
 }
 
 void manager_save_state(Manager *m) {
@@ -73,7 +76,7 @@ void manager_save_state(Manager *m) {
         int r;
 
         r = ucs_state_format(&m->state, &text, &size);
-        save_file(m, STATE_NAME, r, text, size);
+        save_file(m, STATE_NAME, &m->state_unwritable, r, text, size);
 }
 
 void manager_save_history(Manager *m) {
@@ -82,5 +85,10 @@ void manager_save_history(Manager *m) {
         int r;
 
         r = ucs_history_format(&m->history, &text, &size);
-        save_file(m, HISTORY_NAME, r, text, size);
+        save_file(m, HISTORY_NAME, &m->history_unwritable, r, text, size);
+}
+
+void manager_close_intent(Manager *m) {
+        if (!m->state_unwritable && !m->history_unwritable)
+                (void) ucs_state_remove(m->root_fd, UCS_STATE_DIRECTORY, UCS_INTENT_NAME);
 }

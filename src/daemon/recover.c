@@ -131,6 +131,29 @@ static void other_boot(Manager *m, const UcsIntent *i) {
                   pstore ?: "");
 }
 
+/* The history has the load; the state may lack what follows from it, when only one of the two could be saved. */
+static bool written_down(Manager *m, const UcsIntent *i) {
+        const UcsHistory *h = &m->history;
+
+        for (size_t k = h->n_entries; k > 0; k--) {
+                const UcsHistoryEntry *e = &h->entries[k - 1];
+                UcsRejection x = { .result = e->result, .when_usec = e->when_usec, .suspect = e->result == UCS_RESULT_REGRESSED };
+
+                if (e->when_usec != i->when_usec || !ucs_digest_equal(e->digest, i->digest))
+                        continue;
+                log_info("The last load was written down before this daemon ended");
+                memcpy(x.digest, e->digest, sizeof(x.digest));
+                if (ucs_result_rejects(e->result) && e->result != UCS_RESULT_BUSY && !ucs_state_rejection(&m->state, e->digest))
+                        ucs_state_reject(&m->state, &x);
+                if (e->result == UCS_RESULT_SUCCESS && m->state.probation.since_usec == 0) {
+                        probation_begin(m, e->digest, e->when_usec);
+                        memcpy(m->state.probation.boot_id, i->boot_id, sizeof(i->boot_id)); /* another one: the machine went down since */
+                }
+                return true;
+        }
+        return false;
+}
+
 bool recover_intent(Manager *m) {
         _cleanup_free_ char *text = NULL, *aside = NULL;
         _cleanup_(ucs_intent_done) UcsIntent i = {};
@@ -150,19 +173,16 @@ bool recover_intent(Manager *m) {
                 return false;
         }
 
-        /* written down already, only the intent was not closed */
-        if (m->history.n_entries > 0 && m->history.entries[m->history.n_entries - 1].when_usec == i.when_usec &&
-            ucs_digest_equal(m->history.entries[m->history.n_entries - 1].digest, i.digest))
-                log_info("The last load was written down before this daemon ended");
-        else if (streq(i.boot_id, m->boot_id))
-                same_boot(m, &i);
-        else
-                other_boot(m, &i);
+        if (!written_down(m, &i)) {
+                if (streq(i.boot_id, m->boot_id))
+                        same_boot(m, &i);
+                else
+                        other_boot(m, &i);
+        }
 
+        manager_save_state(m); /* before the history, see apply_end() */
         manager_save_history(m);
-        manager_save_state(m);
-        if (!m->state_unwritable) /* else it is all that will be known at the next start */
-                (void) ucs_state_remove(m->root_fd, UCS_STATE_DIRECTORY, UCS_INTENT_NAME);
+        manager_close_intent(m);
         return streq(i.boot_id, m->boot_id);
 }
 

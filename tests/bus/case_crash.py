@@ -56,6 +56,50 @@ def killed_in_the_load_which_fails_in_part(w):
     equal("writes", len(w.writes()), 1)
 
 
+@table([("the history", dict(sim=INTEL + ["--fail-cpus=2,6", "--hang"]), "history", 1), ("the state", dict(sim=INTEL + ["--fail-cpus=2,6", "--hang"]), "state", 1),
+        ("the state, of a success", dict(sim=INTEL + ["--hang"]), "state", 0)])
+def only_half_can_be_saved(w, name, failed):
+    """The intent stays until both are on disk: a start knows from the one what the other lacks, and nothing is loaded twice."""
+    intel(w)
+    w.until_property("State", "applying")
+    time.sleep(1)
+    path = intent(w).with_name(name)
+    path.unlink(missing_ok=True)
+    (path / "in the way").mkdir(parents=True)  # rename() does not replace it
+    w.sim("set", "hang", "no")
+    w.until(lambda: w.get("State") != "applying", "the end of the load")
+    w.until_says(f"cannot write var/lib/ucodesync/{name}")
+    check(intent(w).exists(), "the intent is gone")
+    w.stop_daemon(signal.SIGKILL)
+    w.start_daemon()
+    equal("results", [e["Result"] for e in w.history()], ["mixed-revisions" if failed else "success"])
+    if failed:
+        check("rejected" in w.get("BlockedBy"), f"BlockedBy is {w.get('BlockedBy')}")
+    else:
+        check(w.get("ProbationUntilUSec") > 0, "there is no probation")
+    check(not intent(w).exists(), "the intent is still there")
+    equal("writes", len(w.writes()), 1)
+
+
+@case(sim=INTEL + ["--fail-cpus=2,6", "--hang"])
+def the_way_is_free_again(w):
+    """What could not be saved is saved with what comes next, and the intent is closed then."""
+    intel(w)
+    w.until_property("State", "applying")
+    time.sleep(1)
+    path = intent(w).with_name("state")
+    path.unlink()
+    (path / "in the way").mkdir(parents=True)
+    w.sim("set", "hang", "no")
+    w.until_says("cannot write var/lib/ucodesync/state")
+    w.until(lambda: w.get("State") != "applying", "the end of the load")
+    (path / "in the way").rmdir()
+    path.rmdir()
+    w.call("Acknowledge", "s", w.get("CandidateDigest"))
+    w.until_says("can be written again")
+    check(not intent(w).exists(), "the intent is still there")
+
+
 def interrupted(w, text=None):
     """A daemon that was killed between the intent and the write: nothing was written."""
     w.stop_daemon(signal.SIGKILL)
