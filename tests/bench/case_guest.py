@@ -15,9 +15,9 @@ from harness import HERE, Skipped, case, check, equal, state
 
 CPU = "Skylake-Server"
 BOOTS = 2  # one that never reaches user space is repeated once
-TIMEOUT = 420
+TIMEOUT = 600
 COMMANDS = [
-    "shootdown --calls=20 --yes --limit=4min --json=short",
+    "shootdown --calls=20 --yes --limit=5min --json=short",
     "revision --sizes=8 --repetitions=2 --yes --json=short",
     "shootdown --cpus=0-2 --calls=20 --yes --json=short",
 ]
@@ -90,8 +90,7 @@ def guest():
     whole, revision, near = objects
     m = whole["machine"]
     equal((m["cpus"], m["online"], m["packages"], m["clusters"]), (5, 5, 2, 2), "the guest's CPUs")
-    # nobody else sends IPIs there but the kernel's own housekeeping
-    equal(check_shootdown(whole, tolerance=0.2), [], "IPIs a call that are not the number of targets")
+    equal(check_shootdown(whole), [], "IPIs a call that are not the number of targets")
     seen = {(row["targets"], row["clusters"], row["note"].split(";")[0].split(",")[0]) for row in whole["rows"] if row["op"] == "mprotect"}
     if "never ran at the same time" in " ".join(m["notes"]) or "Cut short" in " ".join(m["notes"]):
         raise Skipped(f"this host is too busy for five CPUs: rows are missing, what there is of {len(whole['rows'])} is right")
@@ -100,7 +99,7 @@ def guest():
     check(m["apic_routing"] != "unknown", "the routing is in this kernel's log")
 
     equal((near["machine"]["cpus"], near["machine"]["clusters"]), (3, 1), "CPUs 0 to 2")
-    equal(check_shootdown(near, tolerance=0.2), [], "IPIs a call that are not the number of targets")
+    equal(check_shootdown(near), [], "IPIs a call that are not the number of targets")
     check(all("all others" not in row["note"] for row in near["rows"]), "the other socket was left out")
 
     check("stands in" not in " ".join(revision["machine"]["notes"]), "this kernel has cpuN/microcode/version")
