@@ -289,7 +289,7 @@ static int on_settled(sd_event_source *source, uint64_t usec, void *userdata) {
         apply_end(a, &a->outcome);
         apply_free(a);
         if (m->exit_requested)
-                manager_exit(m);
+                manager_exit(m, 0);
         else
                 manager_evaluate(m, NULL);
         return 0;

@@ -8,12 +8,13 @@
 #include "daemon/log.h"
 #include "daemon/published.h"
 
-/* The bus went away: without it nobody can be told or ask, and systemd starts us again with it. */
+/* The bus went away: without it nobody can be told or ask, and systemd starts us again with it. A load is seen to its end all the same. */
 static int on_disconnected(sd_bus_message *message, void *userdata, sd_bus_error *error) {
         Manager *m = userdata;
 
         log_error("The connection to the bus was closed, leaving");
-        return sd_event_exit(m->event, -ECONNRESET);
+        manager_exit(m, -ECONNRESET);
+        return 0;
 }
 
 int manager_bus_setup(Manager *m) {

@@ -71,7 +71,7 @@ static void raise_nofile(void) {
 }
 
 static int on_terminate(sd_event_source *source, const struct signalfd_siginfo *info, void *userdata) {
-        manager_exit(userdata);
+        manager_exit(userdata, 0);
         return 0;
 }
 

@@ -300,12 +300,13 @@ void manager_evaluate(Manager *m, const UcsLoadSample *load) {
         m->evaluating = false;
 }
 
-void manager_exit(Manager *m) {
+void manager_exit(Manager *m, int status) {
         m->exit_requested = true;
+        m->exit_status = m->exit_status ?: status;
         if (m->apply) {
                 log_info("A load is under way; leaving when it has ended");
                 return;
         }
         probation_stop(m);
-        (void) sd_event_exit(m->event, 0);
+        (void) sd_event_exit(m->event, m->exit_status);
 }

@@ -74,6 +74,7 @@ typedef struct Manager {
         Outlook *outlook;
         Published *published;
         char *status; /* the last STATUS= */
+        int exit_status; /* of the process, with `exit_requested` */
 
         sd_event_source *watch_source, *wake_realtime, *wake_boottime, *load_timer, *cpu_timer, *clock_source, *probation_timer;
         bool evaluating, exit_requested, state_unwritable, history_unwritable;
@@ -93,7 +94,7 @@ void manager_evaluate(Manager *m, const UcsLoadSample *load);
 int manager_reload_config(Manager *m, UcsError *e);
 
 /* Leave as soon as no load is under way. */
-void manager_exit(Manager *m);
+void manager_exit(Manager *m, int status); /* when the load has ended; the first status that is not 0 counts */
 
 /* The group that is worst off: that of the candidate, else the first with mixed revisions, else the first. NULL without any CPU. */
 const UcsGroup *manager_group(const Manager *m);

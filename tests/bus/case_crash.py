@@ -56,6 +56,28 @@ def killed_in_the_load_which_fails_in_part(w):
     equal("writes", len(w.writes()), 1)
 
 
+@case(sim=INTEL + ["--hang"])
+def the_bus_goes_in_the_load(w):
+    """The load is seen to its end, with its stall, and written down; then the daemon leaves, for systemd to start it again."""
+    intel(w)
+    w.until_property("State", "applying")
+    time.sleep(1)
+    bus = w.processes[0]
+    bus.terminate()
+    bus.wait()
+    w.processes.remove(bus)
+    w.until_says("connection to the bus was closed")
+    w.sim("set", "hang", "no")
+    equal("the daemon's exit status", w.daemon.wait(30), 1)
+    w.processes.remove(w.daemon)
+    w.daemon = None
+    w.start(["dbus-daemon", f"--config-file={w.top}/bus.conf", "--nofork", "--nosyslog", "--nopidfile"])
+    w.until(lambda: not w.has_name() and w.busctl("list"), "the bus to be back")
+    w.start_daemon()
+    equal("result", w.history()[0]["Result"], "success")
+    equal("witness", w.history()[0]["Witness"], "schedstat")
+
+
 @table([("the history", dict(sim=INTEL + ["--fail-cpus=2,6", "--hang"]), "history", 1), ("the state", dict(sim=INTEL + ["--fail-cpus=2,6", "--hang"]), "state", 1),
         ("the state, of a success", dict(sim=INTEL + ["--hang"]), "state", 0)])
 def only_half_can_be_saved(w, name, failed):
