@@ -7,17 +7,14 @@ and a quick configuration are the only things in which the guest differs from a 
 migration/N threads; the witness of the stall is therefore `write`.
 """
 
-import json
 import os
 import subprocess
 
-from guest import HERE, Cannot, Failed, Guest, die_with_parent, wait_for
+from asking import BUS, MANAGER, STALL, UNIT, Asking  # noqa: F401 (cases take the names from here)
+from guest import HERE, Cannot, Failed, Guest, die_with_parent
 
 SOURCE = os.path.dirname(os.path.dirname(HERE))
 SCRATCH = "/run/simulated"
-UNIT = "ucodesyncd.service"
-BUS = ("org.ucodesync1", "/org/ucodesync1")
-MANAGER, STALL = "org.ucodesync1.Manager", "org.ucodesync1.Stall"
 FIRMWARE = "/usr/lib/firmware/intel-ucode"
 CONFIG = "/etc/ucodesync/ucodesyncd.conf.d/50-test.conf"
 BASE_REVISION = 0x0200003A
@@ -31,7 +28,7 @@ OPEN = "[Apply]\nMaxStallMSec=60000\n[Schedule]\nWindow=*-*-* 00:00 for 24h\nSpr
 SHUT = OPEN.replace("Window=*-*-* 00:00 for 24h", "Window=2099-01-01 00:00 for 1h")
 
 
-class Machine(Guest):
+class Machine(Asking, Guest):
     def __init__(self, simulator_options=(), keep=False):
         super().__init__(keep)
         self.sim = None
@@ -117,29 +114,6 @@ class Machine(Guest):
         if self.control("get", "revisions") != f"{hex(self.revision)} 0-7":
             self.control("set", "revision", hex(self.revision))
 
-    # ---- asking --------------------------------------------------------------------------------------------------------------
-
-    def get(self, name, interface=MANAGER, user=None):
-        r = self.out("busctl", "--json=short", "get-property", *BUS, interface, name, user=user)
-        return json.loads(r)["data"]
-
-    def call(self, method, *arguments, interface=MANAGER, check=True, user=None, timeout=60):
-        r = self.run("busctl", "--json=short", "call", *BUS, interface, method, *arguments, check=check, user=user, timeout=timeout)
-        if not check:
-            return r
-        return json.loads(r.stdout)["data"] if r.stdout.strip() else []
-
-    def until(self, name, wanted, timeout=20):
-        """Wait until a property has a value, or satisfies a function."""
-        def same():
-            value = self.get(name)
-            return (value,) if (wanted(value) if callable(wanted) else value == wanted) else None
-        try:
-            return wait_for(name, same, timeout, every=0.1)[0]
-        except Failed as e:
-            raise Failed(f"{e}: {name} is {self.get(name)!r}, wanted {wanted!r}; State {self.get('State')}, "
-                         f"BlockedBy {self.get('BlockedBy')}") from e
-
     def update(self):
         """The next update arrives and is applied. The revision."""
         total = self.get("AppliedTotal")
@@ -147,51 +121,6 @@ class Machine(Guest):
         self.until("AppliedTotal", total + 1)
         self.until("State", "current")
         return self.revision
-
-    def blocked(self, name):
-        """Wait until this blocker is in the set. The load is looked at only when all else is open, so `load` is often there too."""
-        self.until("BlockedBy", lambda names: name in names)
-
-    def history(self):
-        return self.call("ListHistory", "u", "1000")[0]
-
-    def unit(self, *names, unit=UNIT):
-        """Properties of the unit, as systemd has them."""
-        text = self.out("systemctl", "show", unit, *(f"--property={n}" for n in names))
-        values = dict(line.split("=", 1) for line in text.splitlines() if "=" in line)
-        return values[names[0]] if len(names) == 1 else values
-
-    def cursor(self):
-        """Where the journal ends now."""
-        self.run("journalctl", "--sync")
-        text = self.out("journalctl", "--quiet", "-n0", "--show-cursor")
-        return text.rpartition("-- cursor: ")[2].strip()
-
-    def journal(self, *matches, after=None):
-        """Entries, oldest first. journalctl 252 loses one where --after-cursor= meets matches, so these are applied here."""
-        self.run("journalctl", "--sync")
-        text = self.run("journalctl", "--quiet", "--no-pager", "--output=json", "--all", *(["--after-cursor=" + after] if after else matches),
-                        check=False).stdout
-        entries = [json.loads(line) for line in text.splitlines()]
-        return [e for e in entries if all(e.get(k) == v for k, v in (match.split("=", 1) for match in matches))]
-
-    def story(self, after):
-        """For a message: what the daemon and systemd said of it since then, without the fields."""
-        r = self.run("journalctl", "--quiet", "--no-pager", "--output=short-precise", "--after-cursor=" + after, check=False)
-        return [line for line in r.stdout.splitlines() if "ucodesync" in line.partition("ucodesync-guest")[2]]
-
-    def processes(self, name):
-        """Numbers of the guest's processes of this name."""
-        text = self.run("sh", "-c", f"grep -lx {name} /proc/[0-9]*/comm", check=False).stdout
-        return [int(line.split("/")[2]) for line in text.splitlines()]
-
-    # ---- the daemon ----------------------------------------------------------------------------------------------------------
-
-    def enable(self):
-        self.run("systemctl", "enable", "--quiet", "--now", UNIT)
-
-    def restart(self):
-        self.run("systemctl", "restart", UNIT)
 
 
 def install(layer):
