@@ -22,6 +22,7 @@
 #define CALLS_DEFAULT 2000U
 #define CALL_USEC 60U /* with its handshake, on a machine whose IPIs are slow */
 #define SHOT_USEC (60 * USEC_PER_MSEC)
+#define COUNTED_MIN 20U /* with fewer, on a host that is too busy for them, the timed calls say more */
 #define FEW 0.5 /* IPIs a target: below this the median is that of calls that sent none */
 
 typedef struct Config {
@@ -152,7 +153,8 @@ static double ipis_of(BenchOp op, double tlb, double cal) {
 }
 
 static void report_shot(BenchReport *report, BenchOp op, const Config *c, const BenchShot *shot, uint64_t base_ticks, const char *shorthand) {
-        const double ipis = shot->counted > 0 ? ipis_of(op, shot->tlb, shot->cal) : ipis_of(op, shot->tlb_all, shot->cal_all);
+        const bool enough = shot->counted >= MIN(COUNTED_MIN, shot->calls);
+        const double ipis = enough ? ipis_of(op, shot->tlb, shot->cal) : ipis_of(op, shot->tlb_all, shot->cal_all);
         const double whole = ipis_of(op, shot->tlb_all, shot->cal_all);
         /* what others sent meanwhile only adds: few over all calls is few */
         const bool none = c->n > 0 && MIN(ipis, whole) < FEW * (double) c->n;
