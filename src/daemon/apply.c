@@ -190,7 +190,8 @@ static void record(Manager *m, const Apply *a, const UcsReloadOutcome *o, UcsRes
 }
 
 static void say_result(Manager *m, const Apply *a, const UcsReloadOutcome *o, UcsResult result, uint32_t new_revision, const UcsCpuSet *laggards) {
-        bool good = result == UCS_RESULT_SUCCESS || result == UCS_RESULT_NO_CHANGE;
+        /* a kernel from before 6.6 says success to nearly everything: without a change that is good news only where the target runs */
+        bool good = result == UCS_RESULT_SUCCESS || (result == UCS_RESULT_NO_CHANGE && new_revision == a->candidate.update.revision);
         char hex[UCS_DIGEST_HEX_MAX], stall[UCS_TIMESPAN_MAX], write[UCS_TIMESPAN_MAX];
         _cleanup_free_ char *list = NULL;
         int answer = o->open_errno ?: o->write_errno;

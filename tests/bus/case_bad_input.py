@@ -237,6 +237,22 @@ def machines(w, path, text):
     w.until_property("State", "pending")
 
 
+@case(plain=True, start=False)
+def a_kernel_that_says_success_and_does_nothing(w):
+    """The revision is the judge: it failed, in the journal as on the bus, and is not tried again."""
+    machine(w)
+    w.start_daemon()
+    intel(w)
+    w.until_property("State", "pending")
+    w.call("Apply", "t", 3)
+    w.until_property("LastResult", "no-change")
+    w.until_says("ended in 'no-change' (the kernel said success)")
+    check("Microcode 0x200003a -> 0x200003a" not in w.journal(), "it is told as a load that succeeded")
+    equal("State", w.get("State"), "failed")
+    time.sleep(3)
+    equal("entries", len(w.history()), 1)
+
+
 @case(plain=True, start=False, config=configuration(window=SHUT))
 def an_arm_machine(w):
     """Not x86: advisory, with no complaint about what it does not have."""
