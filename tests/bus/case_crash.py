@@ -122,6 +122,24 @@ def the_way_is_free_again(w):
     check(not intent(w).exists(), "the intent is still there")
 
 
+@case(sim=INTEL)
+def the_intent_cannot_be_written(w):
+    """Nothing is loaded without it. The file is not blamed, it is not tried in a circle, and an acknowledgement need not wait."""
+    (intent(w) / "in the way").mkdir(parents=True)
+    intel(w)
+    w.until_says("The intent cannot be put on disk")
+    w.until_property("State", "failed")
+    sentence = w.get("Blockers")[0][1]
+    check("could not be begun" in sentence, f"the sentence is {sentence!r}")
+    time.sleep(3)
+    equal("attempts", w.journal().count("The intent cannot be put on disk"), 1)
+    equal("writes", w.writes(), [])
+    (intent(w) / "in the way").rmdir()
+    intent(w).rmdir()
+    w.call("Acknowledge", "s", w.get("CandidateDigest"))
+    w.until_property("LastResult", "success")
+
+
 def interrupted(w, text=None):
     """A daemon that was killed between the intent and the write: nothing was written."""
     w.stop_daemon(signal.SIGKILL)

@@ -27,7 +27,7 @@ typedef struct Row {
         uint64_t request_flags;
         bool request;
         UcsResult rejected;
-        uint64_t rejected_for_usec;
+        uint64_t rejected_for_usec, rejected_ahead_usec; /* until when, and by a clock that was so far ahead */
         uint64_t pending_for_usec;
         uint64_t forecast_nsec;
         const char *budget;    /* MaxStallMSec= */
@@ -129,8 +129,8 @@ static void setting_make(Setting *s, const Row *r) {
                 s->state.load.last = (UcsLoadSample){ .valid = true, .metric = UCS_LOAD_PRESSURE, .value_ppm = 1000, .boottime_usec = BOOT };
         }
         if (r->rejected != UCS_RESULT_NONE)
-                ucs_state_reject(&s->state, &(UcsRejection){ .digest = { 1, 2, 3 }, .result = r->rejected, .when_usec = NOON - 1,
-                                                             .until_usec = r->rejected_for_usec ? NOON + r->rejected_for_usec : 0 });
+                ucs_state_reject(&s->state, &(UcsRejection){ .digest = { 1, 2, 3 }, .result = r->rejected, .when_usec = NOON - 1 + r->rejected_ahead_usec,
+                                                             .until_usec = r->rejected_for_usec ? NOON + r->rejected_ahead_usec + r->rejected_for_usec : 0 });
         if (r->pending_for_usec > 0) {
                 s->state.pending_since_usec = NOON - r->pending_for_usec;
                 memcpy(s->state.pending_digest, s->candidates[0].digest, UCS_DIGEST_SIZE);
@@ -201,6 +201,9 @@ static const Row rows[] = {
         { "refused before", { OPEN }, QUIET, .rejected = UCS_RESULT_REFUSED, .blocked = "rejected load", .life = UCS_LIFE_FAILED, .not_effects = UCS_EFFECT_APPLY },
         { "io-error before, and all force", { OPEN }, QUIET, .rejected = UCS_RESULT_IO_ERROR, .request = true, .request_flags = 255 & ~32, .blocked = "rejected load", .life = UCS_LIFE_FAILED, .effects = UCS_EFFECT_SETTLE_REQUEST, .not_effects = UCS_EFFECT_APPLY },
         { "busy before, until tonight", { OPEN }, QUIET, .rejected = UCS_RESULT_BUSY, .rejected_for_usec = USEC_PER_HOUR, .blocked = "rejected load", .life = UCS_LIFE_FAILED, .not_effects = UCS_EFFECT_APPLY, .earliest_usec = NOON + USEC_PER_HOUR },
+        { "busy before, by a clock a minute ahead", { OPEN }, QUIET, .rejected = UCS_RESULT_BUSY, .rejected_for_usec = USEC_PER_HOUR, .rejected_ahead_usec = USEC_PER_MINUTE, .blocked = "rejected load", .life = UCS_LIFE_FAILED, .not_effects = UCS_EFFECT_APPLY, .earliest_usec = NOON + USEC_PER_HOUR + USEC_PER_MINUTE },
+        { "busy before, by a clock years ahead", { OPEN }, QUIET, .rejected = UCS_RESULT_BUSY, .rejected_for_usec = USEC_PER_HOUR, .rejected_ahead_usec = 3000 * USEC_PER_DAY, .blocked = "", .life = UCS_LIFE_PENDING, .effects = UCS_EFFECT_APPLY, .earliest_usec = NOON },
+        { "refused before, by a clock years ahead", { OPEN }, QUIET, .rejected = UCS_RESULT_REFUSED, .rejected_ahead_usec = 3000 * USEC_PER_DAY, .blocked = "rejected load", .life = UCS_LIFE_FAILED, .not_effects = UCS_EFFECT_APPLY },
         { "a bad file", { OPEN }, QUIET, .bad_file = true, .blocked = "", .life = UCS_LIFE_CURRENT, .effects = UCS_EFFECT_CANDIDATE_REJECTED, .not_effects = UCS_EFFECT_APPLY },
         { "a bad file, the kernel's own answer wanted", { OPEN }, QUIET, .bad_file = true, .request = true, .request_flags = UCS_APPLY_DESPITE_PREDICTION | UCS_APPLY_IGNORE_TRUST, .blocked = "refusal-predicted", .life = UCS_LIFE_CURRENT, .effects = UCS_EFFECT_APPLY, .earliest_usec = NOON },
         { "the same file, the kernel's own answer wanted", { OPEN }, QUIET, .not_newer = true, .request = true, .request_flags = UCS_APPLY_DESPITE_PREDICTION, .blocked = "refusal-predicted", .life = UCS_LIFE_CURRENT, .effects = UCS_EFFECT_APPLY, .earliest_usec = NOON },
