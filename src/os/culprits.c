@@ -164,20 +164,12 @@ static int read_tmpfiles(int root_fd, const char *directory, const char *name, c
         return 0;
 }
 
-/* A name counts once, in the directory of the highest priority that has it. */
+/* A name counts once, in the directory of the highest priority that has it; so /lib may be a link into /usr. */
 static bool is_hidden(int root_fd, size_t directory, const char *name) {
         for (size_t i = 0; i < directory; i++)
                 if (is_mask(root_fd, tmpfiles_directories[i], name) >= 0)
                         return true;
         return false;
-}
-
-/* Where /lib is a link into /usr, its directory was looked at already. */
-static bool is_same_directory(int root_fd, const char *a, const char *b) {
-        _cleanup_fd_ int fd_a = ucs_root_openat(root_fd, a, O_PATH), fd_b = ucs_root_openat(root_fd, b, O_PATH);
-        struct stat st_a, st_b;
-
-        return fd_a >= 0 && fd_b >= 0 && fstat(fd_a, &st_a) >= 0 && fstat(fd_b, &st_b) >= 0 && st_a.st_dev == st_b.st_dev && st_a.st_ino == st_b.st_ino;
 }
 
 static int compare(const void *a, const void *b) {
@@ -189,9 +181,6 @@ static int find_tmpfiles(int root_fd, size_t directory, char ***l) {
         _cleanup_strv_ char **names = NULL;
         struct dirent *de;
 
-        for (size_t i = 0; d && i < directory; i++)
-                if (is_same_directory(root_fd, tmpfiles_directories[i], tmpfiles_directories[directory]))
-                        return 0;
         while (d && (de = readdir(d)))
                 if (str_endswith(de->d_name, ".conf") && strv_push(&names, de->d_name) < 0)
                         return -ENOMEM;
