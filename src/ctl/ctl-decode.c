@@ -124,12 +124,54 @@ int ctl_decode_members(sd_bus_message *m, const CtlField *members, json_object *
         }
 }
 
+/* An a{s…} of other values than variants: the keys are words, and stay as they are. */
+static int decode_words(sd_bus_message *m, const CtlField *f, const char *contents, json_object **ret) {
+        const CtlField value = { "", "", f ? f->kind : CTL_PLAIN, NULL };
+        _cleanup_json_ json_object *o = json_object_new_object();
+        int r;
+
+        r = sd_bus_message_enter_container(m, 'a', contents);
+        if (r < 0)
+                return r;
+        while ((r = sd_bus_message_at_end(m, false)) == 0) {
+                json_object *v = NULL;
+                const char *key, *entry;
+                char type;
+
+                r = sd_bus_message_peek_type(m, &type, &entry);
+                if (r < 0)
+                        return r;
+                r = sd_bus_message_enter_container(m, 'e', entry);
+                if (r < 0)
+                        return r;
+                r = sd_bus_message_read(m, "s", &key);
+                if (r < 0)
+                        return r;
+                r = ctl_decode(m, &value, &v);
+                if (r < 0)
+                        return r;
+                (void) json_object_object_add(o, key, v);
+                r = sd_bus_message_exit_container(m);
+                if (r < 0)
+                        return r;
+        }
+        if (r < 0)
+                return r;
+        r = sd_bus_message_exit_container(m);
+        if (r < 0)
+                return r;
+        *ret = TAKE_PTR(o);
+        return 0;
+}
+
 static int decode_array(sd_bus_message *m, const CtlField *f, const char *contents, json_object **ret) {
         _cleanup_json_ json_object *a = NULL;
         int r;
 
         if (str_startswith(contents, "{sv}"))
                 return ctl_decode_dict(m, f ? f->members : NULL, ret);
+        if (str_startswith(contents, "{s"))
+                return decode_words(m, f, contents, ret);
         r = sd_bus_message_enter_container(m, 'a', contents);
         if (r < 0)
                 return r;

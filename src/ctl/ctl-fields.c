@@ -101,6 +101,7 @@ const CtlField ctl_manager_fields[] = {
 
 const CtlField ctl_stall_fields[] = {
         { "Witness", "witness" },
+        { "Witnesses", "witnesses", CTL_SPAN },
         { "StallNSec", "stall_nsec", CTL_SPAN },
         { "WorstNSec", "worst_nsec", CTL_SPAN },
         { "WorstCPU", "worst_cpu", CTL_SPAN },
@@ -115,6 +116,7 @@ const CtlField ctl_stall_fields[] = {
         { "StealNSec", "steal_nsec", CTL_SPAN },
         { "CPUsWitnessed", "cpus_witnessed" },
         { "CPUsMissing", "cpus_missing" },
+        { "MixedCPUs", "mixed_cpus" },
         { "StallCount", "stall_count" },
         { "StallTotalNSec", "stall_total_nsec", CTL_SPAN },
         { "StallMaxNSec", "stall_max_nsec", CTL_SPAN },
@@ -148,6 +150,7 @@ const CtlField ctl_history_fields[] = {
         { "Laggards", "laggards" },
         { "Note", "note" },
         { "BootID", "boot_id" },
+        { "Witnesses", "witnesses", CTL_SPAN },
         {},
 };
 
@@ -180,10 +183,19 @@ static const CtlField measured_arguments[] = {
         {},
 };
 
+static const CtlField over_budget_arguments[] = {
+        { "", "when_usec", CTL_MOMENT },
+        { "", "stall_nsec", CTL_SPAN },
+        { "", "budget_nsec", CTL_SPAN },
+        { "", "witness" },
+        {},
+};
+
 const CtlSignal ctl_signals[] = {
         { CTL_MANAGER, "CandidateFound", "candidate_found", candidate_found_arguments },
         { CTL_MANAGER, "PrepareForApply", "prepare_for_apply", prepare_arguments },
         { CTL_MANAGER, "Applied", "applied", applied_arguments },
         { CTL_STALL, "StallMeasured", "stall_measured", measured_arguments },
+        { CTL_STALL, "StallOverBudget", "stall_over_budget", over_budget_arguments },
         {},
 };

@@ -135,6 +135,12 @@ void ctl_screen_end(CtlScreen *s) {
         ucs_text_done(&s->text);
 }
 
+const char *ctl_escape(const UcsCtl *ctl, CtlStyle style) {
+        if (!ctl->colors)
+                return "";
+        return style == CTL_NORMAL ? "\033[0m" : escapes[style];
+}
+
 const char *ctl_arrow(const UcsCtl *ctl) {
         return ctl->unicode ? "→" : "->";
 }

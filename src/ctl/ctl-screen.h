@@ -43,6 +43,9 @@ void ctl_put(CtlScreen *s, CtlStyle style, const char *format, ...) _printf_(3, 
 void ctl_gap(CtlScreen *s);
 void ctl_screen_end(CtlScreen *s);
 
+/* The escape that begins a style, CTL_NORMAL the one that ends it; "" without colours. */
+const char *ctl_escape(const UcsCtl *ctl, CtlStyle style);
+
 /* What the locale can show: "→" or "->", "●" or "*", "–" or "to". */
 const char *ctl_arrow(const UcsCtl *ctl);
 const char *ctl_dot(const UcsCtl *ctl);

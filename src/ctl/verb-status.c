@@ -231,9 +231,15 @@ static void show_waiting(CtlScreen *s, const json_object *o) {
                         ctl_put(s, CTL_NORMAL, ", guests %.1f%%", guests * 100);
         }
         if (ctl_u64(o, "forecast_stall_nsec", &v)) {
+                uint64_t low;
+
                 ctl_row(s, "Forecast");
-                ctl_put(s, CTL_NORMAL, "the machine would stand still for at most %s",
-                        ucs_format_stall(span, v));
+                if (ctl_u64(o, "forecast_low_nsec", &low) && low < v) {
+                        ctl_put(s, CTL_NORMAL, "the machine would stand still for %s to ", ucs_format_stall(span, low));
+                        ctl_put(s, CTL_NORMAL, "%s", ucs_format_stall(span, v));
+                } else
+                        ctl_put(s, CTL_NORMAL, "the machine would stand still for at most %s",
+                                ucs_format_stall(span, v));
         }
 }
 
@@ -353,6 +359,19 @@ static json_object *last_load(UcsCtl *ctl, const json_object *o) {
         return NULL;
 }
 
+/* The lower end of the forecast, which is no property. */
+static void add_forecast(UcsCtl *ctl, json_object *o) {
+        _cleanup_(sd_bus_message_unrefp) sd_bus_message *reply = NULL;
+        uint64_t low = UCS_UNKNOWN;
+        sd_bus *bus;
+
+        if (ctl_string(o, "candidate_revision") && ctl_bus(ctl, &bus) >= 0 &&
+            sd_bus_call_method(bus, CTL_BUS_NAME, CTL_BUS_PATH, CTL_MANAGER, "Explain", NULL, &reply, "t", UINT64_C(0)) >= 0 &&
+            sd_bus_message_skip(reply, "a(sst)i") >= 0)
+                (void) sd_bus_message_read(reply, "t", &low);
+        (void) json_object_object_add(o, "forecast_low_nsec", low == UCS_UNKNOWN ? NULL : json_object_new_uint64(low));
+}
+
 int verb_status(UcsCtl *ctl, int argc, char **argv) {
         _cleanup_json_ json_object *o = NULL, *stall = NULL, *load = NULL;
         const StateRow *row;
@@ -367,6 +386,7 @@ int verb_status(UcsCtl *ctl, int argc, char **argv) {
         if (ctl->quiet)
                 return row->exit;
         load = last_load(ctl, o);
+        add_forecast(ctl, o);
         add_old_microcode(ctl, o);
         if (ctl->json != UCS_JSON_OFF) {
                 r = ctl_get_all(ctl, CTL_STALL, &stall);

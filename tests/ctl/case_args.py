@@ -38,6 +38,9 @@ WRONG = [
     (["windows", "--next=1001"], "not a number"),
     (["windows", "--next=-3"], "not a number"),
     (["windows", "--after=tomorrow"], "'tomorrow' is no moment such as"),
+    (["stall", "--sort=size"], "--sort: 'size' is none of cpu, entry, cluster"),
+    (["stall", "--sort="], "'' is none of"),
+    (["history", "--sort=cpu"], "'history' takes no option --sort"),
     (["history", "--lines=0"], "--lines: '0' is not a number"),
 ]
 
@@ -136,3 +139,5 @@ def bash_completes():
     equal(complete("ucodectl", "apply", "--force", "=", "ignore-tr"), ["ignore-trust"])
     equal(complete("ucodectl", "--json", "=", "s"), ["short"])
     equal(complete("ucodectl", "log-level", "de"), ["debug"])
+    equal(complete("ucodectl", "stall", "--s"), ["--sort=", "--svg="])
+    equal(complete("ucodectl", "stall", "--sort", "=", "c"), ["cpu", "cluster"])

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""The tables: processors, history, stall; as text, as JSON, empty, without a legend, and with as many CPUs as a kernel can have."""
+"""The tables: processors and history; as text, as JSON, empty, without a legend, and with as many CPUs as a kernel can have."""
 
-from case_status import HISTORY_KEYS, STALL_KEYS
+from case_status import HISTORY_KEYS
 from harness import case, check, contains, ctl, equal, fake, lacks
-from scenarios import MASK, OLD, SIGNATURE, STALL, UNKNOWN, UNKNOWN_ID, current, history_entry, pending, processors
+from scenarios import MASK, OLD, SIGNATURE, UNKNOWN, UNKNOWN_ID, current, history_entry, processors
 
 
 @case
@@ -46,16 +46,12 @@ def groups_are_judged_by_themselves():
 def four_thousand_cpus():
     n = 4096
     cpus = [[c, SIGNATURE, MASK, OLD if c % 2 else 0x2000032, c // 256, c // 16] for c in range(n)]
-    per_cpu = [[c, c, c // 16, 10**7 + c, UNKNOWN, UNKNOWN] for c in range(n)]
-    with fake(current(manager={"Groups": [[SIGNATURE, MASK, n, 0x2000032, 0]]}, replies={"ListProcessors": [cpus], "GetPerCPU": [per_cpu]})):
+    with fake(current(manager={"Groups": [[SIGNATURE, MASK, n, 0x2000032, 0]]}, replies={"ListProcessors": [cpus]})):
         contains(ctl().out, "on 4096 CPUs")
         r = ctl("processors")
         equal(len(r.out.splitlines()), n + 3)
         contains(r.out, "mixed: 0,2,4,6,8", "4094 are behind")
         equal(len(ctl("processors", "--json=short").json), n)
-        equal(len(ctl("stall", "--per-cpu").out.splitlines()), n + 1)
-        o = ctl("stall", "--per-cpu", "--json=short").json
-        equal((len(o["per_cpu"]), o["per_cpu"][4095]["package"]), (n, 15))
 
 
 @case
@@ -98,51 +94,3 @@ def history_of_no_write():
     with fake(current(replies={"ListHistory": [[history_entry(WriteErrno=-1, PredictedErrno=-1, WriteNSec=UNKNOWN, Result="cancelled")]]})):
         e = ctl("history", "--json=short").json[0]
         equal((e["write_errno"], e["predicted_errno"], e["write_nsec"]), (None, None, None))
-
-
-@case
-def the_stall_on_one_screen():
-    with fake(current()):
-        r = ctl("stall")
-        equal(r.code, 0)
-        contains(r.out, "Stall  12.45 ms (29 889 600 ticks)", "Worst CPU  17: 12.61 ms", "Median  12.50 ms", "P99  12.60 ms", "Write  14.02 ms",
-                 "schedstat on 71 CPUs, 1 without evidence", "2.400 GHz", "All loads  4", "400.0 ms", "at most 350.9 ms", "1 longer than MaxStallMSec=",
-                 "to  30.00 ms  ██████████████████████████████ 3", "to 1000.0 ms  ██████████ 1")
-        lacks(r.out, "Entry", "Stolen")
-        equal(sorted(ctl("stall", "--json=short").json), sorted(STALL_KEYS))
-    with fake(current(stall={"EntrySpreadNSec": 40000, "ExitSpreadNSec": 5000, "StealNSec": 2000000})):
-        contains(ctl("stall").out, "Entry  40 us", "Exit  5 us", "Stolen  2.00 ms")
-    with fake(current(stall={"Witness": "write", "WorstNSec": UNKNOWN, "WorstCPU": UNKNOWN_ID, "TSCHz": 0})):
-        out = ctl("stall").out
-        contains(out, "at most 12.45 ms,")
-        lacks(out, "ticks", "Worst")
-
-
-@case
-def no_load_yet():
-    nothing = {k: (UNKNOWN_ID if k == "WorstCPU" else 0 if k in ("TSCHz", "StallCount", "CPUsWitnessed", "CPUsMissing") else UNKNOWN)
-               for k in STALL if k not in ("Witness", "Histogram")}
-    with fake(current(stall={**nothing, "Witness": "", "Histogram": [[1000000, 0], [UNKNOWN, 0]]}, replies={"GetPerCPU": [[]]})):
-        r = ctl("stall")
-        equal((r.code, r.out), (2, "The daemon has measured no load since it was started\n"))
-        r = ctl("stall", "--json=short")
-        equal((r.code, r.json["stall_nsec"], r.json["histogram"][1]), (2, None, {"below_nsec": None, "count": 0}))
-        r = ctl("stall", "--per-cpu")
-        equal(r.code, 2)
-        contains(r.out, "not kept over a restart")
-    with fake(current(stall={**nothing, "StallCount": 2, "StallTotalNSec": 24000000, "StallMaxNSec": 13000000})):
-        contains(ctl("stall").out, "no load since", "All loads  2, in which this host stood still for 24.00 ms")
-
-
-@case
-def a_bar_for_each_cpu():
-    with fake(current()):
-        lines = ctl("stall", "--per-cpu").out.splitlines()
-        equal(lines[0].split(), ["CPU", "PACKAGE", "CLUSTER", "STALL"])
-        equal(lines[6].split(), ["5", "0", "0", "unknown"])
-        check(lines[1].count("█") in (29, 30) and lines[72].count("█") == 30, lines[1], lines[72])
-        o = ctl("stall", "--per-cpu", "--json=short").json["per_cpu"]
-        equal(o[5], {"cpu": 5, "apic_id": 10, "cluster": 0, "stall_nsec": None, "entry_nsec": None, "exit_nsec": None, "package": 0})
-    with fake(pending(replies={"GetPerCPU": [[[900, UNKNOWN_ID, UNKNOWN_ID, 1, 0, 2]]]})):
-        equal(ctl("stall", "--per-cpu").out.splitlines()[1].split()[:4], ["900", "-", "-", "0"])
-        equal(ctl("stall", "--per-cpu", "--json=short").json["per_cpu"][0]["package"], None)

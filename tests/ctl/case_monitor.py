@@ -23,9 +23,9 @@ def a_line_a_change():
         text = "\n".join(s.lines)
         contains(text, "state: current → pending", "candidate_revision: none → 0x0200005e", "blocked_by: none → window", "pending_since_usec: none → ")
         f.run({"set": {"State": "pending"}}, {"stall": {"StallNSec": 30000000}}, {"signal": ["StallMeasured", [NOW, 30000000, 31000000, 32000000, "schedstat"]]},
-              {"signal": ["Applied", [7, OLD, NEW, 30000000, "success"]]})
+              {"signal": ["StallOverBudget", [NOW, 30000000, 20000000, "schedstat"]]}, {"signal": ["Applied", [7, OLD, NEW, 30000000, "success"]]})
         s.read("applied id=7 old_revision=0x0200003a new_revision=0x0200005e stall_nsec=30.00 ms result=success")
-        contains("\n".join(s.lines), "stall_nsec: 12.45 ms → 30.00 ms", "stall_measured when_usec=")
+        contains("\n".join(s.lines), "stall_nsec: 12.45 ms → 30.00 ms", "stall_measured when_usec=", "stall_over_budget when_usec=", "budget_nsec=20.00 ms")
         equal(sum("state: " in line and "pending" in line for line in s.lines), 1, "a value that stays is not a change")
         r = s.interrupt()
         equal((r.code, r.err), (0, ""))

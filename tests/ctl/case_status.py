@@ -29,7 +29,7 @@ def json_has_every_property_by_its_name():
             o = ctl("status", f"--json={mode}").json
             more = [k for k in o if k not in MANAGER_KEYS]
             equal(set(MANAGER_KEYS) - set(o), set())
-            equal(set(more), {"old_microcode", "old_microcode_usec", "stall", "last_load"})
+            equal(set(more), {"forecast_low_nsec", "old_microcode", "old_microcode_usec", "stall", "last_load"})
             equal(sorted(o["stall"]), sorted(STALL_KEYS))
             equal(sorted(o["last_load"]), sorted(HISTORY_KEYS))
         equal(len(ctl("--json=short").out.splitlines()), 1)
@@ -83,7 +83,7 @@ def the_screen_answers_the_questions():
         out = ctl().out
         contains(out, "pending: an update waits, for longer than it should", "0x0200003a on 72 CPUs", "0x0200005e of 2019-05-14", scenarios.PATH,
                  "window: Outside the maintenance windows", "clears at ", "(in 8h 5", "--force=ignore-trust", "not before someone decides about minrev",
-                 "at most 14.00 ms", "success: 0x02000032 → 0x0200003a on 72 CPUs", "12.45 ms (29 889 600 ticks)", "17: 12.61 ms", "(3d ago)")
+                 "would stand still for 11.00 ms to 14.00 ms", "success: 0x02000032 → 0x0200003a on 72 CPUs", "12.45 ms (29 889 600 ticks)", "17: 12.61 ms", "(3d ago)")
     with fake(pending(manager={"Blockers": scenarios.BLOCKERS[:1] + [["load", "Not quiet", 0]], "InWindow": True, "LoadQuiet": True, "GuestShare": 0.5})):
         out = ctl().out
         contains(out, "Earliest  ", "Window  open until ", "quiet, pressure 2.1%, guests 50.0%")

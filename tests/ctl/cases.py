@@ -7,6 +7,7 @@ import case_errors  # noqa: F401
 import case_files  # noqa: F401
 import case_lists  # noqa: F401
 import case_monitor  # noqa: F401
+import case_stall  # noqa: F401
 import case_status  # noqa: F401
 import case_terminal  # noqa: F401
 import case_versions  # noqa: F401

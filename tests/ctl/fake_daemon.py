@@ -38,11 +38,13 @@ def typed(signature, value):
     if signature in BASIC:
         return BASIC[signature](value)
     assert signature[0] == "a", signature
+    if signature[1] == "{":
+        return dbus.Dictionary(value, signature=signature[2:-1])
     return dbus.Array([tuple(v) if isinstance(v, list) else v for v in value], signature=signature[1:])
 
 
 def default(signature):
-    return "" if signature == "s" else [] if signature[0] == "a" else 0
+    return "" if signature == "s" else {} if signature.startswith("a{") else [] if signature[0] == "a" else 0
 
 
 class Interface:

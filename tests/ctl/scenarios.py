@@ -20,12 +20,13 @@ def history_entry(**more):
         "PredictedErrno": ("i", 0), "WriteErrno": ("i", 0), "Flags": ("t", 1), "UID": ("u", 0), "CPUs": ("u", 72), "Witness": ("s", "schedstat"),
         "StallNSec": ("t", 12454000), "WorstNSec": ("t", 12610000), "WorstCPU": ("u", 17), "WriteNSec": ("t", 14020000), "TSCHz": ("t", 2400000000),
         "Laggards": ("s", ""), "Note": ("s", ""), "BootID": ("s", "8b9cf1d2-6d5c-4f8e-9a43-0b6f4d0f7c11"),
+        "Witnesses": ("a{st}", {"schedstat": 12454000, "write": 14020000}),
     }
     return {k: (t, more.get(k, v)) for k, (t, v) in e.items()}
 
 
 STALL = {
-    "Witness": "schedstat", "StallNSec": 12454000, "WorstNSec": 12610000, "WorstCPU": 17, "MedianNSec": 12500000, "P99NSec": 12600000,
+    "Witness": "schedstat", "Witnesses": {"schedstat": 12454000, "write": 14020000}, "StallNSec": 12454000, "WorstNSec": 12610000, "WorstCPU": 17, "MedianNSec": 12500000, "P99NSec": 12600000,
     "StallTicks": 29889600, "WorstTicks": 30264000, "TSCHz": 2400000000, "EntrySpreadNSec": UNKNOWN, "ExitSpreadNSec": UNKNOWN,
     "WriteNSec": 14020000, "StealNSec": UNKNOWN, "CPUsWitnessed": 71, "CPUsMissing": 1, "StallCount": 4, "StallTotalNSec": 400000000,
     "StallMaxNSec": 350900000, "OverBudgetTotal": 1,

@@ -10,7 +10,7 @@ _ucodectl() {
                 [explain]='--now --force= --dry-run'
                 [apply]='--now --force= --dry-run --wait'
                 [windows]='--next= --after= --check='
-                [stall]='--per-cpu'
+                [stall]='--per-cpu --sort= --svg='
                 [history]='--lines='
                 [inspect]='--for='
         )
@@ -24,7 +24,7 @@ _ucodectl() {
                 option=${COMP_WORDS[COMP_CWORD - 2]}
         elif [[ $current == --*=* ]]; then
                 option=${current%%=*} current=${current#*=}
-        elif [[ $previous == --root || $previous == --force ]]; then
+        elif [[ $previous == --root || $previous == --force || $previous == --sort || $previous == --svg ]]; then
                 option=$previous
         fi
 
@@ -37,6 +37,8 @@ _ucodectl() {
         COMPREPLY=()
         case $option in
         --json) mapfile -t COMPREPLY < <(compgen -W 'pretty short off' -- "$current") ;;
+        --sort) mapfile -t COMPREPLY < <(compgen -W 'cpu entry cluster' -- "$current") ;;
+        --svg) mapfile -t COMPREPLY < <(compgen -f -- "$current") && compopt -o filenames 2>/dev/null ;;
         --root) mapfile -t COMPREPLY < <(compgen -d -- "$current") ;;
         --force)
                 # a list by commas: what stands before the last one stays
