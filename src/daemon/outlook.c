@@ -156,7 +156,7 @@ static const char *reboot_reason(const Manager *m) {
         for (size_t i = 0; i < d->n_reports; i++)
                 if (d->reports[i].clears_usec == 0 && d->reports[i].blocker != UCS_BLOCKER_LOAD)
                         return d->reports[i].sentence;
-        return "the early image has it, and no file that could be loaded late does";
+        return "no file that could be loaded late has it";
 }
 
 static void say_reboot(Manager *m, const UcsOutlook *now) {
