@@ -25,7 +25,7 @@ static const CtlOption options[] = {
         { "lines", 'n', "N", "history", "how many (all)" },
         { "for", 0, "SIGNATURE[/MASK[/REVISION]]", "inspect", "judge the files for this CPU" },
         { "json", 0, "[=MODE]", NULL, "print JSON, nothing else: pretty, short, off" },
-        { "root", 0, "DIR", NULL, "take files from below DIR: inspect, cat-config, rules, windows --check" },
+        { "root", 0, "DIR", NULL, "take files from below DIR instead of /" },
         { "no-ask-password", 0, NULL, NULL, "do not have polkit ask for a password" },
         { "no-legend", 0, NULL, NULL, "leave headings and summaries out" },
         { "no-pager", 0, NULL, NULL, "taken for company: there is no pager" },
