@@ -2,8 +2,9 @@
 #pragma once
 
 /* The probe: a SCHED_FIFO 1 thread on each CPU that looks at the clock every 100 us and keeps the gaps. A gap in one CPU's samples is
- * anything (a longer interrupt, another real-time task, the hypervisor); one that all CPUs have at once is a machine-wide stall, since no
- * ordinary task can keep a FIFO thread waiting. So the claim is the intersection, and needs every CPU.
+ * anything (a longer interrupt, another real-time task, the hypervisor, an ordinary task inside a kernel that does not preempt there: PREEMPT_NONE);
+ * one that all CPUs have at once is a machine-wide stall. So the claim is the intersection, and needs every CPU; the fewer there are, the
+ * likelier is a coincidence.
  *
  * Created armed; nothing may be begun before bench_fifo_probe_start() has returned. Each thread leaves by itself when the window ends. Threads
  * read the order to stop, then sample, then leave: the other order loses the very gap that the one who stops them ends. Costs a
