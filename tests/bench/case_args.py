@@ -102,7 +102,7 @@ def cut_short():
 @case
 def signals_leave_nothing_behind():
     before = trees()
-    p = subprocess.Popen([state["ucodebench"], "revision", "--yes", "--sizes=512", "--repetitions=1000"], stdout=subprocess.PIPE,
+    p = subprocess.Popen([state["ucodebench"], "revision", "--yes", "--sizes=4096", "--repetitions=30"], stdout=subprocess.PIPE,
                          stderr=subprocess.PIPE, text=True)
     deadline = time.monotonic() + 120
     while trees() == before and time.monotonic() < deadline:
