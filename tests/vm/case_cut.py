@@ -33,7 +33,7 @@ def stop_at(m, address, hits=1, start=None):
 def step_over(gdb, address):
     """A breakpoint stops before its instruction: away with it for one step."""
     gdb.remove(address)
-    gdb.ask("s")
+    gdb.step()
     gdb.add(address)
     gdb.go()
 

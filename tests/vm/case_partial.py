@@ -132,21 +132,32 @@ def offline_cpu_amd(m):
 
 @case(AMD_OLD)
 def below_the_cutoff(m):
-    """EntrySign: this kernel knows no digest of the file. Foretold, and nothing is written; with despite-prediction its answer is recorded."""
+    """EntrySign. A file for this side of the cutoff whose digest the kernel does not know: only the kernel can tell, and it does, once. A file for the
+    other side: foretold, and nothing is written; with despite-prediction the answer is the one foretold."""
     m.approve()
     m.run("systemctl", "reload", UNIT)
-    revision = m.revision = 0x08301055
-    m.arrive(revision=revision)
+    for seed, revision in ((1, 0x08301055), (2, 0x08301054)):  # one that it knows with another digest, and one that it does not know
+        m.arrive(f"--seed={seed}", revision=revision)
+        m.until("LastResult", "digest-rejected")
+        m.until("FailedTotal", seed)
+        m.until("State", "failed")
+        equal("rejected", m.get("BlockedBy")[0], "rejected")
+        equal("the kernel's answer", m.last()["WriteErrno"], errno.EIO)
+        equal("revisions", set(m.revisions()), {0x08301000})
+        never_again(m, [-errno.EIO] * seed)
+    log = m.kernel_log()
+    check(any("SHA256 digest mismatch" in line for line in log) and any("No sha256 digest for patch ID" in line for line in log),
+          f"the kernel says {log}")
+
+    m.arrive("--seed=3", revision=AMD_BASE + 9)
     m.blocked("refusal-predicted")
     m.settled()
     pause(2)
-    equal("writes", m.writes(), [])
+    equal("writes", len(m.writes()), 2)
     wanted = m.call("Explain", "t", flags("ignore-schedule", "ignore-trust"))[1]
     m.call("Apply", "t", flags("ignore-schedule", "ignore-load", "ignore-trust", "ignore-health", "despite-prediction"))
-    m.until("LastResult", "digest-rejected")
+    m.until("FailedTotal", 3)
     last = m.last()
-    equal("foretold and answered", (last["PredictedErrno"], last["WriteErrno"]), (wanted, wanted))
+    equal("foretold and answered", (last["PredictedErrno"], last["WriteErrno"], last["Result"]), (wanted, wanted, "digest-rejected"))
     equal("the kernel", -m.writes()[-1], wanted)
-    check(any("No sha256 digest for patch ID" in line for line in m.kernel_log()), f"the kernel says {m.kernel_log()}")
     equal("revisions", set(m.revisions()), {0x08301000})
-    never_again(m, m.writes())

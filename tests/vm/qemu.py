@@ -119,6 +119,7 @@ class Qemu:
         self.gdb_path = os.path.join(work, "gdb")
         self.console = os.path.join(work, "console")
         self.qmp_path, self.port_path = os.path.join(work, "qmp"), os.path.join(work, "port")
+        # No detectors of lockups: a busy machine below stops single CPUs for seconds, and their words would be the guest's bad signs.
         if accel == "tcg" and tsc_khz():
             append += f" tsc_early_khz={tsc_khz()}"
         self.argv = [BINARY, "-accel", "tcg,thread=multi" if accel == "tcg" else accel, "-M", "q35", "-cpu", cpu, "-smp", smp, "-m", str(memory),
@@ -128,7 +129,8 @@ class Qemu:
                      "-device", f"virtserialport,chardev=port,name={PORT}", "-qmp", f"unix:{self.qmp_path},server=on,wait=off",
                      "-chardev", f"socket,id=gdb,path={self.gdb_path},server=on,wait=off", "-gdb", "chardev:gdb",
                      "-kernel", kernel, *(["-initrd", initrd] if initrd else []),
-                     "-append", f"console=ttyS0 panic=-1 tsc=reliable root=/dev/vda rw rootfstype=ext4 systemd.show_status=0 {append}".strip()]
+                     "-append", f"console=ttyS0 panic=-1 tsc=reliable root=/dev/vda rw rootfstype=ext4 systemd.show_status=0 "
+                     f"nowatchdog rcupdate.rcu_cpu_stall_suppress=1 {append}".strip()]
         self.process = self.qmp = self.port = None
         self.ids = 0
         self.answers = {}
@@ -150,20 +152,23 @@ class Qemu:
                 print(f"     the guest did not reach user space, once more: {e}", flush=True)
 
     def boot(self):
-        for path in (self.qmp_path, self.port_path, self.gdb_path):
-            if os.path.exists(path):
-                os.unlink(path)
         self.boots += 1
         with open(self.console, "a", encoding="utf-8") as f:
             f.write(f"\n==== boot {self.boots} of {self.label}\n")
+        self.launch()
+        self.script("true", timeout=BOOT_TIMEOUT)
+
+    def launch(self, *options):
+        for path in (self.qmp_path, self.port_path, self.gdb_path):
+            if os.path.exists(path):
+                os.unlink(path)
         with open(os.path.join(self.work, "qemu.log"), "a", encoding="utf-8") as log:
-            self.process = subprocess.Popen(self.argv, stdin=subprocess.DEVNULL, stdout=log, stderr=log, preexec_fn=die_with_parent)
+            self.process = subprocess.Popen([*self.argv, *options], stdin=subprocess.DEVNULL, stdout=log, stderr=log, preexec_fn=die_with_parent)
         self.qmp = Lines(self.qmp_path, self.alive)
-        self.qmp.line(time.monotonic() + 30)
+        self.qmp.line(time.monotonic() + 60 * PATIENCE)
         self.command("qmp_capabilities")
         self.port = Lines(self.port_path, self.alive)
         self.answers = {}
-        self.script("true", timeout=BOOT_TIMEOUT)
 
     def alive(self):
         return self.process is not None and self.process.poll() is None
@@ -216,9 +221,16 @@ class Qemu:
         self.monitor(f"savevm {name}")
 
     def load(self, name):
-        """Back to the snapshot. What ran in the guest since then has not happened."""
-        self.monitor(f"loadvm {name}")
-        self.answers = {}
+        """Back to the snapshot, in a QEMU of its own: what ran in the guest since then has not happened. (Within one QEMU the time stamp
+        counter does not go back.)"""
+        try:
+            self.qmp.send(b'{"execute": "quit"}\n')
+            self.process.wait(30 * PATIENCE)
+        except (Gone, AttributeError, subprocess.TimeoutExpired):
+            pass
+        self.kill()
+        self.launch("-loadvm", name)
+        self.script("true")
 
     # ---- inside --------------------------------------------------------------------------------------------------------------
 
@@ -264,7 +276,11 @@ class Gdb:
         self.vm = vm
         self.io = Lines(vm.gdb_path, vm.alive)
         self.deadline = 0
-        self.ask("?")
+        # Connecting stops the guest, and some versions tell that unasked: what comes before this answer is not ours.
+        self.post("qSupported")
+        self.deadline = time.monotonic() + 60 * PATIENCE
+        while not self.packet().startswith("PacketSize"):
+            pass
 
     def byte(self):
         return self.io.take(1, self.deadline)
@@ -315,6 +331,11 @@ class Gdb:
         data = bytes.fromhex(self.ask("g")[:17 * 16])
         names = "rax rbx rcx rdx rsi rdi rbp rsp r8 r9 r10 r11 r12 r13 r14 r15 rip".split()
         return {n: int.from_bytes(data[8 * i:8 * i + 8], "little") for i, n in enumerate(names)}
+
+    def step(self):
+        """One instruction of the thread that stopped."""
+        self.post("s")
+        self.wait()
 
     def memory(self, address, size=8):
         return bytes.fromhex(self.ask(f"m{address:x},{size:x}"))

@@ -216,7 +216,7 @@ class Virtual(Asking):
     def settled(self):
         """Wait until the daemon has nothing under way: it has looked, and is neither settling nor loading."""
         def same():
-            return self.get("State") != "applying" and not {"settle", "load"} & set(self.get("BlockedBy"))
+            return self.get("State") != "applying" and "settle" not in self.get("BlockedBy")
         wait_for("the daemon to settle", same, self.patience, every=0.3)
 
 
