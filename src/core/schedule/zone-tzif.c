@@ -208,7 +208,7 @@ static int read_footer(UcsZone *z, Reader *r, UcsError *e) {
 int ucs_zone_read_tzif(UcsZone *z, const void *data, size_t size, UcsError *e) {
         Reader r = { data, size, size };
         size_t skip;
-        Header h;
+        Header h = {};
         int k;
 
         k = read_header(&r, &h, e);
