@@ -46,6 +46,7 @@ void ucs_forecast(const UcsMachine *m, const UcsKernel *kernel, const UcsHistory
                         continue;
                 low = MIN(low, e->stall_nsec);
                 high = MAX(high, e->worst_nsec);
+                high = MAX(high, e->stall_nsec); /* the kernel's own figure may be the longer one */
                 found++;
         }
         if (found > 0) {

@@ -34,6 +34,7 @@ ucs_test(forecast, table) {
                 { "measured twice", 72, 36, true, false,
                   { { .result = UCS_RESULT_SUCCESS, .n_cpus = 72, .stall_nsec = 12 * MSEC, .worst_nsec = 14 * MSEC }, { .result = UCS_RESULT_SUCCESS, .n_cpus = 72, .stall_nsec = 20 * MSEC, .worst_nsec = 22 * MSEC } },
                   2, 12 * MSEC, 33 * MSEC },
+                { "the kernel's own figure is longer than any CPU's", 72, 36, true, true, { { .result = UCS_RESULT_SUCCESS, .n_cpus = 72, .stall_nsec = 16 * MSEC, .worst_nsec = 14 * MSEC } }, 1, 16 * MSEC, 24 * MSEC },
                 { "measured with fewer CPUs, in a failure, unseen: does not count", 72, 36, true, false,
                   { { .result = UCS_RESULT_SUCCESS, .n_cpus = 36, .stall_nsec = 12 * MSEC, .worst_nsec = 14 * MSEC }, { .result = UCS_RESULT_IO_ERROR, .n_cpus = 72, .stall_nsec = 1, .worst_nsec = 1 },
                     { .result = UCS_RESULT_SUCCESS, .n_cpus = 72, .stall_nsec = UCS_UNKNOWN, .worst_nsec = UCS_UNKNOWN } },
