@@ -16,17 +16,13 @@ from suite import case, check, equal, pause
 from virtual import STATE
 
 
-def stop_at(m, address, hits=1, start=None):
+def stop_at(m, address, start):
     """Let a new update arrive, and the guest run to this address; the debugger that holds it there."""
     gdb = Gdb(m.vm)
     gdb.add(address)
     gdb.go()
-    if start:
-        start()
-    for n in range(hits):
-        gdb.wait()
-        if n < hits - 1:
-            step_over(gdb, address)
+    start()
+    gdb.wait()
     return gdb
 
 
@@ -60,22 +56,26 @@ def in_the_stall(m, update):
     return stop_at(m, write, start=update)
 
 
+def to_its_end(gdb, entry):
+    """From the entry of a function to the place that it returns to, for the CPU that was stopped there."""
+    back = int.from_bytes(gdb.memory(gdb.registers()["rsp"]), "little")
+    gdb.remove(entry)
+    gdb.add(back)
+    gdb.go()
+    gdb.wait()
+    return gdb
+
+
 def half_done(m, update):
-    """At the second CPU's: the first one has it."""
+    """When the first CPU to come back from its patch write has the new revision; the others may."""
     write, = m.symbols("microcode_sim_write")
-    return stop_at(m, write, hits=2, start=update)
+    return to_its_end(stop_at(m, write, start=update), write)
 
 
 def after_the_write(m, update):
     """Where reload_store() returns to: the kernel has answered, the daemon has not heard it."""
     reload, = m.symbols("reload_store")
-    gdb = stop_at(m, reload, start=update)
-    back = int.from_bytes(gdb.memory(gdb.registers()["rsp"]), "little")
-    gdb.remove(reload)
-    gdb.add(back)
-    gdb.go()
-    gdb.wait()
-    return gdb
+    return to_its_end(stop_at(m, reload, start=update), reload)
 
 
 def at_fsync(k):

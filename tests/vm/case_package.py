@@ -6,7 +6,7 @@ from suite import case, check, equal
 from virtual import BUS, CONFIG, OPEN, STATE, UNIT
 
 DEBS = "/var/lib/ucodesync-packages"
-APT = "DEBIAN_FRONTEND=noninteractive apt-get -q -y -o Dpkg::Use-Pty=0 -o APT::Sandbox::User=root --no-download"
+APT = "DEBIAN_FRONTEND=noninteractive apt-get -q -y -o Dpkg::Use-Pty=0 -o APT::Sandbox::User=root"
 
 
 @case(INTEL, enabled=False)

@@ -154,10 +154,11 @@ def below_the_cutoff(m):
     m.settled()
     pause(2)
     equal("writes", len(m.writes()), 2)
-    wanted = m.call("Explain", "t", flags("ignore-schedule", "ignore-trust"))[1]
-    m.call("Apply", "t", flags("ignore-schedule", "ignore-load", "ignore-trust", "ignore-health", "despite-prediction"))
-    m.until("FailedTotal", 3)
+    number = m.call("Apply", "t", flags("ignore-schedule", "ignore-load", "ignore-trust", "ignore-health", "despite-prediction"))[0]
+    m.until("State", lambda s: s != "applying" and m.last()["Id"] == number)
+    # 7.3 passes over what is for the other side, and says success: nothing done. Older kernels try it, and say EIO; which of the two a kernel
+    # does cannot be read from it, so both are right to be foretold.
     last = m.last()
-    equal("foretold and answered", (last["PredictedErrno"], last["WriteErrno"], last["Result"]), (wanted, wanted, "digest-rejected"))
-    equal("the kernel", -m.writes()[-1], wanted)
+    equal("answered", (last["WriteErrno"], last["Result"]), (0, "no-change"))
+    check(last["PredictedErrno"] in (0, errno.EIO), f"foretold is {last['PredictedErrno']}")
     equal("revisions", set(m.revisions()), {0x08301000})

@@ -2,7 +2,7 @@
 """The stall on the real kernel: each witness of the daemon beside p1 - p0, taken by kprobe events of our own with the TSC as their clock.
 
 A row is one load. What is held is the agreement of schedstat with the kernel's figure: within 5 % or 2 ms. Under emulation with more virtual CPUs than
-real ones the machine below stops single CPUs for milliseconds at any moment, in or beside the stall, so a row is one of three tries."""
+real ones the machine below stops single CPUs for milliseconds at any moment, in or beside the stall, so a row is one of TRIES."""
 
 import re
 

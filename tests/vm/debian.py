@@ -12,7 +12,7 @@ from image import CACHE, HERE, command
 
 META = "linux-image-cloud-amd64"
 # in the order in which they need each other; what is built in is not there, and not missed
-MODULES = ("virtio virtio_ring virtio_pci_legacy_dev virtio_pci_modern_dev virtio_pci virtio_blk virtio_console "
+MODULES = ("virtio_ring virtio virtio_pci_legacy_dev virtio_pci_modern_dev virtio_pci virtio_blk virtio_console "
            "crc16 mbcache jbd2 crc32c_generic libcrc32c ext4").split()
 
 

@@ -148,8 +148,8 @@ class Qemu:
             except (Stuck, Gone) as e:
                 self.kill()
                 if last:
-                    raise Stuck(f"the guest did not reach user space, twice: {e}\n{self.console_end()}") from e
-                print(f"     the guest did not reach user space, once more: {e}", flush=True)
+                    raise Stuck(f"the guest did not reach user space, twice: {e}; {self.words()}\n{self.console_end()}") from e
+                print(f"     the guest did not reach user space, once more: {e}; {self.words()}", flush=True)
 
     def boot(self):
         self.boots += 1
@@ -191,6 +191,15 @@ class Qemu:
         except subprocess.TimeoutExpired:
             raise Failed("the guest does not go down\n" + self.console_end()) from None
         self.kill()
+
+    def words(self):
+        """QEMU's own last words."""
+        try:
+            with open(os.path.join(self.work, "qemu.log"), encoding="utf-8", errors="replace") as f:
+                lines = [line for line in f.read().splitlines() if "TCG doesn't support" not in line]
+            return lines[-1] if lines else "QEMU said nothing"
+        except FileNotFoundError:
+            return ""
 
     def console_end(self, lines=25):
         try:
@@ -275,7 +284,7 @@ class Gdb:
     def __init__(self, vm):
         self.vm = vm
         self.io = Lines(vm.gdb_path, vm.alive)
-        self.deadline = 0
+        self.deadline, self.thread = 0, "p1.1"
         # Connecting stops the guest, and some versions tell that unasked: what comes before this answer is not ours.
         self.post("qSupported")
         self.deadline = time.monotonic() + 60 * PATIENCE
@@ -322,9 +331,9 @@ class Gdb:
             answer = self.packet()
             if answer[:1] in "TS":
                 thread = re.search(r"thread:([^;]+);", answer)
-                if thread:
-                    self.ask("Hg" + thread.group(1))
-                return answer
+                self.thread = thread.group(1) if thread else "p1.1"
+                self.ask("Hg" + self.thread)
+                return
 
     def registers(self):
         """rax rbx rcx rdx rsi rdi rbp rsp r8-r15 rip, as the stub numbers them."""
@@ -333,8 +342,9 @@ class Gdb:
         return {n: int.from_bytes(data[8 * i:8 * i + 8], "little") for i, n in enumerate(names)}
 
     def step(self):
-        """One instruction of the thread that stopped."""
-        self.post("s")
+        """One instruction of the CPU that stopped; the others stand still."""
+        self.ask("vCont?")  # stubs want it to be asked for first
+        self.post("vCont;s:" + self.thread)
         self.wait()
 
     def memory(self, address, size=8):

@@ -84,8 +84,8 @@ def run(context, names, log=sys.stdout):
                     m.begin(c.enabled)
                     c.function(m)
                 except (Gone, Stuck):
-                    if m is not None:  # the next case begins with a machine of its own
-                        m.snapshots.clear()
+                    if m is not None:
+                        m.snapshots.clear()  # the next case begins with a fresh disk and a boot
                     raise
             except (Skip, Cannot) as e:
                 counts[2] += 1
@@ -97,9 +97,6 @@ def run(context, names, log=sys.stdout):
                     traceback.print_exc(file=log)
                 if m is not None:
                     story(m, c, log)
-                    if not m.snapshots:
-                        m.close()
-                        m = None
             else:
                 counts[0] += 1
                 print(f"ok   {c.title} ({time.monotonic() - started:.0f} s)", file=log, flush=True)

@@ -57,10 +57,9 @@ class Virtual(Asking):
         self.shape, self.context = shape, context
         self.work = os.path.join(context.work, shape.name + tag)
         os.mkdir(self.work)
-        disk = os.path.join(self.work, "disk.qcow2")
-        context.image.overlay(disk)
+        self.disk = os.path.join(self.work, "disk.qcow2")
         kernel, initrd = shape.kernel(context) if shape.kernel else (context.kernel, None)
-        self.vm = qemu.Qemu(self.work, kernel, context.accel, shape.cpu, shape.smp, shape.append, disk, initrd=initrd, label=shape.name)
+        self.vm = qemu.Qemu(self.work, kernel, context.accel, shape.cpu, shape.smp, shape.append, self.disk, initrd=initrd, label=shape.name)
         self.snapshots = set()
         self.revision = shape.base
 
@@ -98,6 +97,8 @@ class Virtual(Asking):
     def begin(self, enabled=True):
         """The start of a case."""
         if not self.snapshots:
+            self.vm.kill()
+            self.context.image.overlay(self.disk)
             self.up()
             self.vm.save("booted")
             self.snapshots.add("booted")
