@@ -8,6 +8,8 @@ loads it again until it is acknowledged."""
 
 import base64
 import itertools
+import os
+import subprocess
 
 from guest import wait_for
 from qemu import Gdb
@@ -109,6 +111,16 @@ PLACES = [(before_the_write, True), (in_the_stall, True), (at_fsync(1), True), (
           (after_the_write, True), (half_done, True), (at_fsync(2), True), (at_fsync(3), True), (at_fsync(4), True), (before_the_intent, False)]
 
 
+def file_system_is_sound(m, what):
+    """What e2fsck says of a copy of the disk: 0, or 1 for a journal that was replayed."""
+    copy = os.path.join(m.work, "copy")
+    subprocess.run(["qemu-img", "convert", "-O", "raw", m.disk, copy], check=True)
+    r = subprocess.run(["e2fsck", "-f", "-p", copy], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                       env=dict(os.environ, PATH=os.environ.get("PATH", "") + ":/usr/sbin:/sbin"))
+    os.unlink(copy)
+    check(r.returncode <= 1, f"{what}: e2fsck ends with {r.returncode}:\n{r.stdout}")
+
+
 def cut_once(m, place, suspect):
     """One power cut at a place, and the boot after it. A machine that is up, with its daemon enabled and nothing pending, before and after."""
     before = [e["When"]["data"] for e in m.history()]
@@ -127,12 +139,12 @@ def cut_once(m, place, suspect):
     m.vm.kill()
     if gdb:
         gdb.io.close()
+    what = place.__name__
+    file_system_is_sound(m, what)
     m.up()
     m.revision = revision
 
-    what = place.__name__
-    log = m.sh("dmesg")
-    check("EXT4-fs error" not in log, f"{what}: the file system is damaged")
+    check("EXT4-fs error" not in m.sh("dmesg"), f"{what}: the file system is damaged")
     equal(f"{what}: the daemon", m.unit("ActiveState", "NRestarts"), {"ActiveState": "active", "NRestarts": "0"})
     m.until("State", lambda s: s != "applying")
     m.call("Check")
