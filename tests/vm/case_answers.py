@@ -7,7 +7,7 @@ write to reload beside the daemon, where it has no file that it could write for.
 import errno
 import itertools
 
-from shapes import AMD, AMD_BASE, BASE, INTEL
+from shapes import AMD, AMD_BASE, BASE, INTEL_TOO
 from suite import case, check, equal, flags
 
 EVERYTHING = ("ignore-schedule", "ignore-load", "ignore-trust", "ignore-health")
@@ -55,7 +55,7 @@ def expect(m, row, wanted, by_daemon=True):
     equal(f"{row}: the kernel's answer", name(answered), name(wanted))
 
 
-@case(INTEL)
+@case(INTEL_TOO)
 def answers_intel(m):
     m.reconfigure(Automatic="no", Trust="any", ProbationSec="0")
     expect(m, "no file", errno.ENOENT, by_daemon=False)

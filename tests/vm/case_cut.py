@@ -183,7 +183,7 @@ def settle_down(m):
     m.until("State", "current")
 
 
-@case(CUT, quick=True)
+@case(CUT, quick=True, weight=8)
 def power_cuts(m):
     for place, suspect in itertools.islice(itertools.cycle(PLACES), m.context.kills):
         cut_once(m, place, suspect)
@@ -237,7 +237,7 @@ def killed(m, syscall, when, path=None, wanted=("success",)):
 RELOAD = "/sys/devices/system/cpu/microcode/reload"
 
 
-@case(CUT)
+@case(CUT, weight=4)
 def daemon_killed(m):
     """Without a reboot: the CPUs tell what became of the load, and nothing is loaded twice."""
     for syscall, when, path, wanted, writes in (

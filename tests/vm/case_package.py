@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """The Debian packages as their owner sees them: installed by apt, enabled, upgraded over itself, removed, purged; and nothing is left."""
 
-from shapes import INTEL
+from shapes import INTEL_TOO
 from suite import case, check, equal
 from virtual import BUS, CONFIG, OPEN, STATE, UNIT
 
@@ -9,7 +9,7 @@ DEBS = "/var/lib/ucodesync-packages"
 APT = "DEBIAN_FRONTEND=noninteractive apt-get -q -y -o Dpkg::Use-Pty=0 -o APT::Sandbox::User=root"
 
 
-@case(INTEL, enabled=False)
+@case(INTEL_TOO, enabled=False)
 def package_life(m):
     equal("enabled by the installation", m.sh(f"systemctl is-enabled {UNIT}", check=False), "disabled")
     equal("started by the installation", m.unit("ActiveState"), "inactive")
@@ -49,7 +49,7 @@ def nothing_left(m):
     equal("dpkg", m.sh("dpkg -l ucodesync 2>/dev/null | grep -c ^[a-z]i || true"), "0")
 
 
-@case(INTEL, enabled=False)
+@case(INTEL_TOO, enabled=False)
 def bench_package(m):
     """ucodebench comes in a package of its own, and runs."""
     names = m.sh(f"ls {DEBS}").split()

@@ -3,7 +3,7 @@
 
 import errno
 
-from shapes import AMD, AMD_BASE, AMD_IMPATIENT, AMD_OLD, BASE, INTEL
+from shapes import AMD, AMD_BASE, AMD_IMPATIENT, AMD_OLD, BASE, INTEL_TOO
 from suite import case, check, equal, flags, pause
 from virtual import UNIT
 
@@ -44,7 +44,7 @@ def partly(m, cpus, wanted):
     return revision
 
 
-@case(INTEL)
+@case(INTEL_TOO)
 def fails_on_others(m):
     """On the second core. CPU 0 has the new one, and that is all that the kernel compares: no load brings the others up."""
     siblings = m.sh("cat /sys/devices/system/cpu/cpu2/topology/thread_siblings_list").replace("-", ",").split(",")
@@ -61,7 +61,7 @@ def fails_on_others(m):
     m.until("State", "current")
 
 
-@case(INTEL)
+@case(INTEL_TOO)
 def fails_on_cpu_0(m):
     """The core of CPU 0: the one case in which a further write would help; whether to, somebody else has to say."""
     siblings = m.sh("cat /sys/devices/system/cpu/cpu0/topology/thread_siblings_list")
@@ -74,7 +74,7 @@ def fails_on_cpu_0(m):
     equal("Result", m.last()["Result"], "success")
 
 
-@case(INTEL)
+@case(INTEL_TOO)
 def fails_on_all(m):
     fail(m, 0, 1, 2, 3)
     revision = m.next_update()

@@ -7,6 +7,9 @@ SKYLAKE, ROME = "Skylake-Server", "EPYC-Rome"
 BASE, AMD_BASE = 0x02006000, 0x08301081
 
 INTEL = Shape("intel", SKYLAKE, "4,cores=2,threads=2", BASE)
+# The same once more, so that two share the work.
+INTEL_TOO = Shape("intel-too", SKYLAKE, "4,cores=2,threads=2", BASE)
+FOUR = Shape("four", SKYLAKE, "4,cores=2,threads=2", BASE)
 AMD = Shape("amd", ROME, "4", AMD_BASE, vendor="amd")
 # The kernel's timeouts are counted loops, minutes long under TCG: with this they end within seconds. sim_delay_ms= is not in ms then.
 AMD_IMPATIENT = Shape("amd-impatient", ROME, "4", AMD_BASE, " lpj=8000", vendor="amd")
