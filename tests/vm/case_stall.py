@@ -72,9 +72,9 @@ def other_beside(m, context, name):
             kernel = ticks * 1e9 / v["TSCHz"]
             # The daemon's own probes sit at the same two places; perf sees each CPU from its switch to its switch, without the waking of the stoppers
             # and of the writer, which takes milliseconds here.
-            if abs(v["WorstNSec"] - kernel) <= max(0.1 * kernel, 5e6):
+            if abs(v["StallNSec"] - kernel) <= max(0.05 * kernel, 2e6) if name == "kernel" else abs(v["WorstNSec"] - kernel) <= max(0.1 * kernel, 5e6):
                 break
-            check(not last, f"{delay} ms: {name} says {v['WorstNSec'] / 1e6:.2f} ms, p1 - p0 is {kernel / 1e6:.2f} ms, in {TRIES} tries")
+            check(not last, f"{delay} ms: {name} says {v['StallNSec'] / 1e6:.2f} to {v['WorstNSec'] / 1e6:.2f} ms, p1 - p0 is {kernel / 1e6:.2f} ms, in {TRIES} tries")
         context.stalls.append((m.shape.cpus, delay, name, ticks, kernel, v))
     if name == "kernel":
         left = m.sh(f"ls {TRACING}/instances; cat {TRACING}/kprobe_events")
@@ -121,6 +121,6 @@ def table(rows):
     head = ("| CPUs | delay of a patch write | p1 - p0 | p1 - p0, ms | witness | worst CPU, ms | machine-wide, ms | write, ms |\n"
             "|---|---|---|---|---|---|---|---|\n")
     return head + "".join(f"| {cpus} | {delay} ms | {ticks} ticks | {kernel / 1e6:.2f} | {name} | {v['WorstNSec'] / 1e6:.2f} | "
-                          f"{v['StallNSec'] / 1e6:.2f} | {v['WriteNSec'] / 1e6:.2f} |\n" for cpus, delay, name, ticks, kernel, v in rows)
+                          f"{v['StallNSec'] / 1e6:.2f} | {v['WriteNSec'] / 1e6:.2f} |\n" for cpus, delay, name, ticks, kernel, v in sorted(rows, key=lambda r: (r[0], r[2], r[1])))
 
 
