@@ -121,8 +121,12 @@ CtlStyle ctl_result_style(const char *result) {
         return CTL_BAD;
 }
 
-const char *ctl_result_advice(const char *result) {
-        return ucs_result_advice(ucs_result_from_string(result));
+const char *ctl_result_advice(const char *result, const char *laggards) {
+        UcsCpuSet cpus = {};
+
+        if (laggards)
+                (void) ucs_cpuset_parse(laggards, &cpus, NULL);
+        return ucs_result_advice(ucs_result_from_string(result), &cpus);
 }
 
 UcsExit ctl_result_exit(const char *result) {

@@ -28,7 +28,8 @@ const char *ctl_format_stall(char buf[static CTL_STALL_MAX], uint64_t nsec, uint
 #define CTL_GROUPED_MAX 40
 const char *ctl_format_grouped(char buf[static CTL_GROUPED_MAX], uint64_t n);
 
-/* Colour of a result, its advice ("" for an unknown one), and the exit code of a request that ended so. */
+/* Colour of a result, its advice ("" for an unknown one; `laggards`: the list of CPUs that kept an old revision, or NULL), and the exit code of a request
+ * that ended so. */
 CtlStyle ctl_result_style(const char *result);
-const char *ctl_result_advice(const char *result);
+const char *ctl_result_advice(const char *result, const char *laggards);
 UcsExit ctl_result_exit(const char *result);

@@ -19,7 +19,7 @@ typedef struct Wait {
 
 /* The end, as text or as one object. */
 static int tell_end(UcsCtl *ctl, const Wait *w, json_object *applied) {
-        const char *result = ctl_string(applied, "result") ?: "unknown", *advice = ctl_result_advice(result);
+        const char *result = ctl_string(applied, "result") ?: "unknown", *advice = ctl_result_advice(result, NULL);
         uint64_t stall = UCS_UNKNOWN;
         char span[UCS_TIMESPAN_MAX];
         UcsExit code = ctl_result_exit(result);

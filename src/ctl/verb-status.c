@@ -337,7 +337,7 @@ static void show_last_load(CtlScreen *s, const json_object *e) {
                 ctl_row(s, "Note");
                 ctl_put(s, CTL_NORMAL, "%s", note);
         }
-        advice = result ? ctl_result_advice(result) : "";
+        advice = result ? ctl_result_advice(result, laggards) : "";
         if (ctl_result_exit(result) != UCS_EXIT_DONE && *advice) {
                 ctl_row(s, "Advice");
                 ctl_put(s, CTL_NORMAL, "%s", advice);

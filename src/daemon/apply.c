@@ -210,11 +210,12 @@ static void say_result(Manager *m, const Apply *a, const UcsReloadOutcome *o, Uc
         if (good)
                 log_event(LOG_NOTICE, UCS_MESSAGE_APPLIED, &f, "Microcode 0x%x -> 0x%x on %zu CPUs, the machine stood still for %s (%s, write %s): %s",
                           a->old_revision, new_revision, m->machine->n_cpus, stall, ucs_witness_to_string(o->stall.witness), write,
-                          ucs_result_advice(result));
+                          ucs_result_advice(result, NULL));
         else
-                log_event(LOG_ERR, UCS_MESSAGE_APPLY_FAILED, &f, "Load of 0x%x from %s ended in '%s' (the kernel said %s%s): %s", a->candidate.update.revision,
-                          a->candidate.path, ucs_result_to_string(result), o->open_errno ? "at open: " : "",
-                          answer == 0 ? "success" : strerror(answer), ucs_result_advice(result));
+                log_event(result == UCS_RESULT_UNEXPECTED_REVISION ? LOG_CRIT : LOG_ERR, UCS_MESSAGE_APPLY_FAILED, &f,
+                          "Load of 0x%x from %s ended in '%s' (the kernel said %s%s): %s", a->candidate.update.revision, a->candidate.path,
+                          ucs_result_to_string(result), o->open_errno ? "at open: " : "",
+                          answer == 0 ? "success" : strerror(answer), ucs_result_advice(result, laggards));
 
         if (a->aftermath.changed && *a->aftermath.changed)
                 log_event(LOG_WARNING, UCS_MESSAGE_FEATURES_CHANGED, &f, "CPU features changed with the load: %s; programs that looked before may fail", a->aftermath.changed);
@@ -315,7 +316,7 @@ static int on_hang(sd_event_source *source, uint64_t usec, void *userdata) {
         LogFields f = apply_fields(a, "applying", hex);
 
         f.result = ucs_result_to_string(UCS_RESULT_TIMEOUT);
-        log_event(LOG_CRIT, UCS_MESSAGE_APPLY_FAILED, &f, "The kernel has not answered for two minutes: %s", ucs_result_advice(UCS_RESULT_TIMEOUT));
+        log_event(LOG_CRIT, UCS_MESSAGE_APPLY_FAILED, &f, "The kernel has not answered for two minutes: %s", ucs_result_advice(UCS_RESULT_TIMEOUT, NULL));
         return 0;
 }
 

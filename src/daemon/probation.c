@@ -48,7 +48,7 @@ static void fail(Manager *m, const char *what, const char *evidence) {
         manager_save_history(m);
         manager_save_state(m);
         log_event(LOG_CRIT, UCS_MESSAGE_REGRESSED, &f, "After the load of 0x%x: %s: %s. %s", f.new_revision, what, evidence,
-                  ucs_result_advice(UCS_RESULT_REGRESSED));
+                  ucs_result_advice(UCS_RESULT_REGRESSED, NULL));
 }
 
 /* Read the log up to now. */

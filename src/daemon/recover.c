@@ -108,7 +108,7 @@ static void same_boot(Manager *m, const UcsIntent *i) {
         f.state = "failed";
         log_event(x.result == UCS_RESULT_CANCELLED ? LOG_NOTICE : LOG_ERR, UCS_MESSAGE_APPLY_FAILED, &f,
                   "A load that this daemon did not see the end of: 0x%x was meant, the CPUs say '%s': %s", i->to, ucs_result_to_string(x.result),
-                  ucs_result_advice(x.result));
+                  ucs_result_advice(x.result, &laggards));
 }
 
 /* The machine went down with this very file. */
@@ -204,7 +204,7 @@ static void say_external(Manager *m, const UcsGroup *g, uint32_t before) {
         log_event(LOG_WARNING, UCS_MESSAGE_EXTERNAL_LOAD,
                   &(LogFields){ LOG_FIELDS_NONE, .state = ucs_life_to_string(m->decision.life), .old_revision = before,
                                 .new_revision = g->lowest_revision, .result = ucs_result_to_string(UCS_RESULT_EXTERNAL) },
-                  "Somebody else had the kernel load: 0x%x -> 0x%x within this boot. %s%s", before, g->lowest_revision, ucs_result_advice(UCS_RESULT_EXTERNAL),
+                  "Somebody else had the kernel load: 0x%x -> 0x%x within this boot. %s%s", before, g->lowest_revision, ucs_result_advice(UCS_RESULT_EXTERNAL, NULL),
                   culprits ?: "");
         memcpy(h.boot_id, m->boot_id, sizeof(h.boot_id));
         h.path = strdup("");

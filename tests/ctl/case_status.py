@@ -153,7 +153,7 @@ def unsupported_says_why_and_what_would_change_it():
 @case
 def failed_names_the_cpus_and_the_advice():
     with fake(failed()):
-        contains(ctl().out, "mixed-revisions", "CPUs 2,6-7 do not run 0x0200003a", "the kernel log named CPU 2", "plan a reboot soon", "ucodectl acknowledge",
+        contains(ctl().out, "mixed-revisions", "CPUs 2,6-7 do not run 0x0200003a", "the kernel log named CPU 2", "offline and online again", "ucodectl acknowledge",
                  "Mixed: some CPUs run something newer")
 
 

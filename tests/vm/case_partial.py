@@ -39,6 +39,8 @@ def partly(m, cpus, wanted):
     equal("revisions, as the kernel has them", set(m.revisions()), old | {revision})
     entries = m.journal(MIXED, after=after)
     equal("revisions-mixed entries", len(entries), 1)
+    advice = " ".join(m.sh("ucodectl status | sed -n '/Advice/,/^$/p'").split())
+    check(("request the load again" if 0 in cpus else "offline and online again") in advice, f"the advice is: {advice}")
     check(wanted in entries[0]["MESSAGE"], f"CPUs {wanted} are not named in: {entries[0]['MESSAGE']}")
     never_again(m, [-errno.EIO])
     return revision
@@ -67,6 +69,18 @@ def fails_on_cpu_0(m):
     siblings = m.sh("cat /sys/devices/system/cpu/cpu0/topology/thread_siblings_list")
     cpus = [int(n) for n in siblings.replace("-", ",").split(",")]
     revision = partly(m, cpus, siblings)
+    m.call("Acknowledge", "s", m.last()["Digest"])
+    m.call("Apply", "t", flags("ignore-health", "ignore-schedule"), check=False)
+    m.until("RunningRevision", revision)
+    equal("revisions", m.revisions(), [revision] * 4)
+    equal("Result", m.last()["Result"], "success")
+
+
+@case(AMD)
+def fails_on_cpu_0_amd(m):
+    m.approve()
+    m.run("systemctl", "reload", UNIT)
+    revision = partly(m, [0], "0")
     m.call("Acknowledge", "s", m.last()["Digest"])
     m.call("Apply", "t", flags("ignore-health", "ignore-schedule"), check=False)
     m.until("RunningRevision", revision)

@@ -24,7 +24,17 @@ static const char *const result_names[_UCS_RESULT_MAX] = {
 };
 DEFINE_ENUM_STRINGS(ucs_result, UcsResult, result_names);
 
-const char *ucs_result_advice(UcsResult r) {
+static const char *advice_for_laggards(const UcsCpuSet *laggards) {
+        if (!laggards || ucs_cpuset_count(laggards) == 0)
+                return "Some CPUs kept the old revision; 'ucodectl status' names them, and what brings them up";
+        if (ucs_cpuset_has(laggards, 0))
+                return "CPU 0 is among those that kept the old revision, and the kernel goes by it: acknowledge the file and request the load again "
+                       "(ucodectl acknowledge, ucodectl apply --force=ignore-health)";
+        return "Take the CPUs that kept the old revision offline and online again, one at a time (chcpu -d N, chcpu -e N), which gives them the new one, "
+               "then ucodectl check; a further load does not reach them";
+}
+
+const char *ucs_result_advice(UcsResult r, const UcsCpuSet *laggards) {
         switch (r) {
         case UCS_RESULT_NONE:
                 return "";
@@ -43,7 +53,7 @@ const char *ucs_result_advice(UcsResult r) {
         case UCS_RESULT_IO_ERROR:
                 return "The load failed on the CPUs; read the kernel log, and plan a reboot with the update in the initramfs";
         case UCS_RESULT_MIXED_REVISIONS:
-                return "Some CPUs kept the old revision and the kernel will not bring them up by itself; plan a reboot soon";
+                return advice_for_laggards(laggards);
         case UCS_RESULT_DIGEST_REJECTED:
                 return "The kernel does not know the digest of this patch at the running revision; update the firmware (BIOS) first";
         case UCS_RESULT_UNEXPECTED_REVISION:

@@ -29,8 +29,10 @@ typedef enum UcsResult {
 const char *ucs_result_to_string(UcsResult r);
 UcsResult ucs_result_from_string(const char *s);
 
-/* The one sentence that an administrator needs next. */
-const char *ucs_result_advice(UcsResult r);
+/* The one sentence that an administrator needs next. `laggards`: the CPUs that kept an older revision, of mixed-revisions; NULL where they are
+ * not known. What brings them up was seen on Linux 7.3.4, Intel and AMD (tests/vm/case_partial.py): the kernel judges a write by the revision of
+ * CPU 0 and loads for all or for none, and it gives a CPU that comes online what the others have. */
+const char *ucs_result_advice(UcsResult r, const UcsCpuSet *laggards);
 
 /* May this file be tried again by itself? Only `busy` (when the CPUs are there, or at the next window). */
 bool ucs_result_rejects(UcsResult r);

@@ -409,6 +409,32 @@ ucs_test(policy, tables_are_complete) {
                 cr_expect_eq(ucs_life_from_string(ucs_life_to_string(l)), l);
         for (UcsResult x = 0; x < _UCS_RESULT_MAX; x++) {
                 cr_expect_eq(ucs_result_from_string(ucs_result_to_string(x)), x);
-                cr_expect(x == UCS_RESULT_NONE || strlen(ucs_result_advice(x)) > 10, "no advice for '%s'", ucs_result_to_string(x));
+                cr_expect(x == UCS_RESULT_NONE || strlen(ucs_result_advice(x, NULL)) > 10, "no advice for '%s'", ucs_result_to_string(x));
         }
+}
+
+/* What brings up CPUs that kept an old revision depends on whether CPU 0 is one of them: the kernel goes by it. */
+ucs_test(policy, advice_for_laggards) {
+        static const struct {
+                const char *cpus, *has, *lacks;
+        } advices[] = {
+                { "", "ucodectl status", "offline" },
+                { "0", "request the load again", "offline" },
+                { "0-1", "request the load again", "offline" },
+                { "0,64", "request the load again", "offline" },
+                { "1", "offline and online again", "acknowledge" },
+                { "2,6-7", "offline and online again", "acknowledge" },
+                { "8191", "offline and online again", "acknowledge" },
+        };
+
+        for (size_t i = 0; i < ELEMENTSOF(advices); i++) {
+                const char *advice;
+                UcsCpuSet set = {};
+
+                if (*advices[i].cpus)
+                        cr_assert_eq(ucs_cpuset_parse(advices[i].cpus, &set, NULL), 0);
+                advice = ucs_result_advice(UCS_RESULT_MIXED_REVISIONS, &set);
+                cr_expect(strstr(advice, advices[i].has) && !strstr(advice, advices[i].lacks), "CPUs '%s': %s", advices[i].cpus, advice);
+        }
+        cr_expect_str_eq(ucs_result_advice(UCS_RESULT_MIXED_REVISIONS, NULL), ucs_result_advice(UCS_RESULT_MIXED_REVISIONS, &(UcsCpuSet){}));
 }
