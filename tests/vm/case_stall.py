@@ -12,7 +12,7 @@ from virtual import STALL, TRACING, UNIT
 
 DELAYS = (0, 5, 20, 50)
 DROPIN = f"/etc/systemd/system/{UNIT}.d/witness.conf"
-TRIES = 4
+TRIES = 10
 
 
 def trace_p0_p1(m):
