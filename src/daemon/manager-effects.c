@@ -3,6 +3,7 @@
 /* What the policy's effects mean, one function each, one table. */
 
 #include <errno.h>
+#include <stdio.h>
 
 #include "base/timefmt.h"
 #include "daemon/log.h"
@@ -46,6 +47,27 @@ static void effect_candidate_rejected(Manager *m, const UcsDecision *d) {
         LogFields f = candidate_fields(m, k, hex);
 
         log_event(LOG_WARNING, UCS_MESSAGE_CANDIDATE_REJECTED, &f, "Firmware file not usable: %s; it is ignored until it changes", k->error.text);
+}
+
+static void effect_package_downgraded(Manager *m, const UcsDecision *d) {
+        for (size_t i = 0; i < d->n_downgrades; i++) {
+                const UcsCandidate *k = d->downgrades[i].now;
+                uint32_t from = d->downgrades[i].from, running = 0;
+                char hex[UCS_DIGEST_HEX_MAX], now[32];
+                LogFields f = candidate_fields(m, k, hex);
+
+                for (size_t g = 0; g < m->machine->n_groups; g++)
+                        if (m->machine->groups[g].signature == k->signature && m->machine->groups[g].platform_mask == k->platform_mask)
+                                running = m->machine->groups[g].highest_revision;
+                f.old_revision = from;
+                f.new_revision = k->on_disk;
+                if (!k->path)
+                        f.digest = NULL;
+                (void) snprintf(now, sizeof(now), "has 0x%x", k->on_disk);
+                log_event(running >= from ? LOG_WARNING : LOG_NOTICE, UCS_MESSAGE_PACKAGE_DOWNGRADED, &f, "Revision 0x%x was taken back: %s %s now; 0x%x runs%s", from,
+                          k->path ?: "no file for this CPU", !k->path ? "is there" : k->on_disk > 0 ? now : "has nothing for this CPU", running,
+                          running >= from ? ", and goes on until the next boot" : "");
+        }
 }
 
 static void effect_deferred(Manager *m, const UcsDecision *d) {
@@ -107,6 +129,7 @@ static const struct {
 } effects[] = {
         { UCS_EFFECT_SAVE, effect_save },
         { UCS_EFFECT_CANDIDATE_REJECTED, effect_candidate_rejected },
+        { UCS_EFFECT_PACKAGE_DOWNGRADED, effect_package_downgraded },
         { UCS_EFFECT_CANDIDATE_FOUND, effect_candidate_found },
         { UCS_EFFECT_OVERDUE, effect_overdue },
         { UCS_EFFECT_DEFERRED, effect_deferred },

@@ -16,6 +16,8 @@
 #define UCS_MESSAGE_CANDIDATE_REJECTED "e65fda2ca03f4fd795b42dd914366575"
 /* the set of blockers changed; not each tick */
 #define UCS_MESSAGE_DEFERRED "07365167d94b49db82f60f13b49d058b"
+/* a revision that was on disk is not any more: the vendor took it back */
+#define UCS_MESSAGE_PACKAGE_DOWNGRADED "1fd99a4a7210431c962f148fea9a3a7e"
 /* everything is open: the kernel is being asked to load */
 #define UCS_MESSAGE_APPLY_STARTED "779d519343be45ef817e1c0948b4fe30"
 /* the load ended well, on every CPU */

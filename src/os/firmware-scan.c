@@ -109,6 +109,8 @@ static int judge(UcsCandidate *c, const Lookup *l, const UcsGroup *g, UcsVendor 
                                      ucs_vendor_to_string(l->file->vendor), ucs_vendor_to_string(vendor));
                 return 0;
         }
+        if (ucs_update_choose(l->file, g->signature, g->platform_mask, g->lowest_revision, &u) != UCS_CHOICE_NONE)
+                c->on_disk = u->revision;
         switch (choose(l->file, g, choose_flags(kernel, vendor, g), &u)) {
         case UCS_CHOICE_NONE:
                 c->finding = UCS_FOUND_NO_MATCH;

@@ -20,6 +20,7 @@ typedef struct UcsCandidate {
         uint8_t digest[UCS_DIGEST_SIZE];   /* SHA-256 of the file as it lies on disk */
         uint64_t changed_usec;             /* its ctime, CLOCK_REALTIME */
         UcsUpdate update;                  /* NO_MATCH, NOTHING and BAD: all zero; `also` is not kept */
+        uint32_t on_disk; /* the newest revision in the file for these CPUs, whether this kernel would take it or not; 0: none */
         UcsError error;
         bool unreadable; /* with `error`: it could not be read or unpacked, which to the kernel is as if it were not there */
         UcsError skipped; /* a file earlier in the search path that the kernel passes over without a word (a link loop, a

@@ -29,6 +29,8 @@ typedef struct UcsKernel {
         bool all_cpus;       /* every present CPU has to be online, siblings too: from before Linux knew of SMT being off (4.19) */
         bool parallel;       /* loads on all cores at once (5.5 on) */
         bool compression_known, zstd, xz; /* which compressed firmware it reads; not known: its configuration is nowhere to be read */
+        bool old_microcode;  /* it says whether its microcode is old: 6.16 on */
+        char nodes_without_cpus[64]; /* AMD: possible memory nodes that have no CPU, as a list; "": none, or not known */
         bool llc_known;      /* the next is */
         uint64_t llc_per_core; /* last-level cache per core, bytes: BDX90 */
 } UcsKernel;

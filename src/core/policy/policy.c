@@ -231,6 +231,17 @@ static void step_candidate(UcsState *state, const UcsWorld *world, UcsDecision *
 }
 
 /* Whether a request can still come to something. */
+/* What the files do not have any more. */
+static void step_on_disk(UcsState *state, const UcsWorld *world, UcsDecision *d) {
+        bool changed;
+
+        d->n_downgrades = ucs_state_note_disk(state, world->scan, d->downgrades, &changed);
+        if (d->n_downgrades > 0)
+                d->effects |= UCS_EFFECT_PACKAGE_DOWNGRADED;
+        if (changed)
+                d->effects |= UCS_EFFECT_SAVE;
+}
+
 static bool request_is_vain(const UcsDecision *d) {
         if (!d->candidate)
                 return true;
@@ -265,6 +276,7 @@ void ucs_policy_step(const UcsConfig *config, UcsState *state, const UcsWorld *w
         d.effects |= scan.effects;
         d.wake_boottime_usec = scan.wake_boottime_usec;
 
+        step_on_disk(state, world, &d);
         if (state->pending_since_usec > 0 && !state->overdue && config->deadline_usec > 0 &&
             world->realtime_usec >= state->pending_since_usec + config->deadline_usec) {
                 state->overdue = true;

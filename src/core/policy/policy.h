@@ -78,6 +78,11 @@ typedef struct UcsSeen {
 
 #define UCS_SEEN_MAX 32
 
+/* The newest revision that the files had for a group at the last look: the vendor takes one back by shipping less. */
+typedef struct UcsOnDisk {
+        uint32_t signature, platform_mask, revision; /* revision 0: nothing was there */
+} UcsOnDisk;
+
 /* Boots in a row that came up older than the last late load, although the early image had the revision (outlook.h). */
 typedef struct UcsEarlyBoots {
         uint32_t broken;
@@ -85,7 +90,7 @@ typedef struct UcsEarlyBoots {
 } UcsEarlyBoots;
 
 /* What is remembered from step to step. What was pending since when, the rejections, the probation and what was
- * last seen are kept on disk; the rest belongs to this run of
+ * last seen, in the CPUs and on disk, are kept on disk; the rest belongs to this run of
  * the daemon. Start with all zero. */
 typedef struct UcsState {
         uint64_t pending_since_usec; /* 0: nothing is pending */
@@ -102,6 +107,8 @@ typedef struct UcsState {
         UcsSeen seen[UCS_SEEN_MAX];
         size_t n_seen;
         char seen_boot[40]; /* the boot in which that was */
+        UcsOnDisk on_disk[UCS_SEEN_MAX];
+        size_t n_on_disk;
         UcsEarlyBoots early_boots;
 } UcsState;
 
@@ -111,6 +118,12 @@ typedef struct UcsBlockerReport {
         char sentence[384];
         uint64_t clears_usec; /* CLOCK_REALTIME at which it can clear; 0: unknown */
 } UcsBlockerReport;
+
+/* A revision that was on disk and is not any more: the file has an older one, none for these CPUs, or is gone. */
+typedef struct UcsDowngrade {
+        const UcsCandidate *now; /* in the world's scan; `on_disk` is what there is now */
+        uint32_t from;
+} UcsDowngrade;
 
 /* What the caller is to do, each bit once a step. */
 typedef enum UcsEffects {
@@ -122,6 +135,7 @@ typedef enum UcsEffects {
         UCS_EFFECT_APPLY = 1U << 5,              /* begin the load */
         UCS_EFFECT_SETTLE_REQUEST = 1U << 6,     /* a request can end without a load: nothing is pending any more */
         UCS_EFFECT_SAVE = 1U << 7,               /* the state that is kept on disk changed */
+        UCS_EFFECT_PACKAGE_DOWNGRADED = 1U << 8, /* journal: `downgrades` */
 } UcsEffects;
 
 typedef struct UcsDecision {
@@ -131,6 +145,8 @@ typedef struct UcsDecision {
         UcsBlockerSet holding;    /* less what the request overrides: empty means go */
         UcsBlockerReport reports[_UCS_BLOCKER_MAX];
         size_t n_reports;
+        UcsDowngrade downgrades[UCS_SEEN_MAX]; /* one a group, with UCS_EFFECT_PACKAGE_DOWNGRADED */
+        size_t n_downgrades;
         const UcsCandidate *candidate; /* in the world's scan; NULL: nothing to load */
         bool in_window, load_quiet;
         UcsInterval window;     /* the one that is open or comes next, after spread; start 0: none */
@@ -159,6 +175,10 @@ int ucs_policy_next_window(const UcsConfig *config, const UcsWorld *world, uint6
 /* A new scan found a file bad that held a candidate before: keep the candidate, with the complaint in its `error`, so that what is pending stays
  * pending (and cannot be loaded: refusal-predicted) until the file is right again or gone. 0 or -ENOMEM. */
 int ucs_scan_carry_over(UcsScan *scan, const UcsScan *before);
+
+/* Compare what the files have with what they had, and remember it: whatever went back is in `ret` (room for UCS_SEEN_MAX), their number is
+ * returned. A file that is bad says nothing. `*ret_changed`: `state` did. */
+size_t ucs_state_note_disk(UcsState *state, const UcsScan *scan, UcsDowngrade *ret, bool *ret_changed);
 
 /* Remember that a file was refused or failed; the oldest entry makes room. */
 void ucs_state_reject(UcsState *state, const UcsRejection *r);

@@ -103,6 +103,9 @@ int ucs_state_format(const UcsState *state, char **ret, size_t *ret_size) {
         for (size_t i = 0; i < state->n_seen; i++)
                 ucs_text_appendf(&t, "seen 0x%08x 0x%08x 0x%08x %s\n", state->seen[i].signature, state->seen[i].platform_mask,
                                  state->seen[i].revision, word(state->seen_boot));
+        for (size_t i = 0; i < state->n_on_disk; i++)
+                ucs_text_appendf(&t, "on-disk 0x%08x 0x%08x 0x%08x\n", state->on_disk[i].signature, state->on_disk[i].platform_mask,
+                                 state->on_disk[i].revision);
         if (*state->early_boots.boot_id)
                 ucs_text_appendf(&t, "early-boots %" PRIu32 " %s\n", state->early_boots.broken, word(state->early_boots.boot_id));
         ucs_text_append(&t, "end\n");
@@ -164,6 +167,16 @@ static int parse_seen(char **w, UcsState *s) {
         return 0;
 }
 
+static int parse_on_disk(char **w, UcsState *s) {
+        UcsOnDisk x;
+
+        if (s->n_on_disk == UCS_SEEN_MAX || ucs_parse_u32(w[1], 16, &x.signature) < 0 || ucs_parse_u32(w[2], 16, &x.platform_mask) < 0 ||
+            ucs_parse_u32(w[3], 16, &x.revision) < 0)
+                return -EBADMSG;
+        s->on_disk[s->n_on_disk++] = x;
+        return 0;
+}
+
 static int parse_early_boots(char **w, UcsState *s) {
         UcsEarlyBoots *b = &s->early_boots;
 
@@ -179,7 +192,8 @@ int ucs_state_parse(const char *text, size_t size, UcsState *ret, UcsError *e) {
                 int (*parse)(char **words, UcsState *s);
         } keys[] = {
                 { "pending ", 5, parse_pending },     { "rejected ", 5, parse_rejected }, { "suspect ", 5, parse_rejected },
-                { "probation ", 7, parse_probation }, { "seen ", 5, parse_seen },         { "early-boots ", 3, parse_early_boots },
+                { "probation ", 7, parse_probation }, { "seen ", 5, parse_seen },         { "on-disk ", 4, parse_on_disk },
+                { "early-boots ", 3, parse_early_boots },
         };
         _cleanup_free_ char *copy = strndup(text, size);
         UcsState s = {};

@@ -26,6 +26,7 @@ static void expect_scan(const UcsMachine *m, size_t i, UcsFinding finding, const
                 cr_expect_null(c->path);
         cr_expect_eq(c->update.revision, revision);
         cr_expect_null(c->update.also);
+        cr_expect_eq(c->on_disk, error ? 0 : revision, "on disk is 0x%x", c->on_disk);
         if (revision == 0)
                 cr_expect_eq(memcmp(&c->update, &none, sizeof(none)), 0);
         expect_error(&c->error, error ?: "");

@@ -49,6 +49,8 @@ static void state_make(UcsState *s, bool pending, unsigned n) {
                 s->overdue = n % 2;
                 digest_make(s->pending_digest, 77);
                 s->early_boots.broken = n;
+                for (s->n_on_disk = 0; s->n_on_disk < n % (UCS_SEEN_MAX + 1); s->n_on_disk++)
+                        s->on_disk[s->n_on_disk] = (UcsOnDisk){ 0x806c1, (uint32_t) s->n_on_disk, 0x68 + n };
                 memcpy(s->early_boots.boot_id, "8b9cf1d2-6d5c-4f8e-9a43-0b6f4d0f7c11", 37);
         }
         for (unsigned i = 0; i < n; i++) {
@@ -74,6 +76,8 @@ ucs_test(state, round_trip) {
                         cr_expect_eq(back.pending_since_usec, s.pending_since_usec);
                         cr_expect_eq(back.pending_revision, s.pending_revision);
                         cr_expect_eq(back.overdue, s.overdue);
+                        cr_expect_eq(back.n_on_disk, s.n_on_disk);
+                        cr_expect_eq(memcmp(back.on_disk, s.on_disk, sizeof(s.on_disk)), 0);
                         cr_expect_eq(back.early_boots.broken, s.early_boots.broken);
                         cr_expect_str_eq(back.early_boots.boot_id, s.early_boots.boot_id);
                         cr_assert_eq(ucs_state_format(&back, &again, &size_again), 0);
@@ -113,6 +117,8 @@ static const struct {
         { "ucodesync-state 1\nrejected 0000000000000000000000000000000000000000000000000000000000000000 success 1 0\nend\n", -EBADMSG, "line 2" },
         { "ucodesync-state 1\nrejected 0000000000000000000000000000000000000000000000000000000000000000 refused -1 0\nend\n", -EBADMSG, "line 2" },
         { "ucodesync-state 1\nrejected 0000000000000000000000000000000000000000000000000000000000000000 refused 1 0 9\nend\n", -EBADMSG, "line 2" },
+        { "ucodesync-state 1\non-disk 0x1 0x2\nend\n", -EBADMSG, "line 2" },
+        { "ucodesync-state 1\non-disk 0x1 0x2 x\nend\n", -EBADMSG, "line 2" },
         { "ucodesync-state 1\nearly-boots -1 x\nend\n", -EBADMSG, "line 2" },
         { "ucodesync-state 1\nearly-boots 1\nend\n", -EBADMSG, "line 2" },
         { "ucodesync-state 1\nearly-boots 1 0123456789012345678901234567890123456789\nend\n", -EBADMSG, "line 2" },
