@@ -42,7 +42,7 @@ typedef struct Manager {
         UcsConfig *config;
         UcsRuleSet *rules; /* NULL: they were wrong when the daemon started */
         UcsHost host;
-        char **advice; /* what the rules say beside blocking; NULL: nothing */
+        char **advice; /* what rules and cautions say beside blocking; NULL: nothing */
         char *config_error; /* the configuration on disk was wrong when the daemon started; NULL: it is right */
         char **search_path;
         uint64_t spread_seed;
@@ -145,7 +145,7 @@ void probation_arm(Manager *m);
 int apply_begin(Manager *m, const UcsDecision *d);
 Apply *apply_free(Apply *a);
 
-/* trust.c: what the rules say beside blocking. */
+/* trust.c: what rules and cautions say beside blocking. */
 struct LogFields;
 void manager_advise(Manager *m); /* what is shown, and in the journal what is new of it */
 void manager_say_allowed(Manager *m, const struct LogFields *fields); /* a load begins: the blocks that an allow of the administrator puts aside */

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* What the rules say beside blocking, told: warnings about what is pending, overrides as a load begins, and the risk of a reboot that it leaves
- * behind. What a rule means is core/policy/trust's; nothing is decided here. */
+/* What is to be known and does not block, told: warnings of rules and cautions about what is pending, files that the kernel passes over, overrides as
+ * a load begins, and the risk of a reboot that it leaves behind. What a rule means is core/policy/trust's, cautions are core/policy/caution's;
+ * nothing is decided here. */
 
+#include "core/policy/caution.h"
 #include "core/policy/trust.h"
 #include "daemon/log.h"
 #include "daemon/manager.h"
@@ -36,22 +38,30 @@ static bool contains(char *const *l, const char *s) {
         return false;
 }
 
+/* Add to what is shown; with `prefix`, what was not shown before goes to the journal too. */
+static int advise(Manager *m, char *const *before, const char *prefix, char *const *sentences) {
+        for (; sentences && *sentences; sentences++) {
+                int r = strv_push(&m->advice, *sentences);
+
+                if (r < 0)
+                        return r;
+                if (prefix && !contains(before, *sentences))
+                        log_warning("%s: %s", prefix, *sentences);
+        }
+        return 0;
+}
+
 void manager_advise(Manager *m) {
-        _cleanup_strv_ char **before = NULL, **after = NULL;
+        _cleanup_strv_ char **before = NULL, **rules = NULL, **load = NULL, **files = NULL, **after = NULL;
         UcsWorld world;
 
         manager_world(m, NULL, &world);
         before = TAKE_PTR(m->advice);
-        if (ucs_trust_advise(&world, &m->advice) < 0 || advise_after(m, &world, &after) < 0) {
+        if (ucs_trust_advise(&world, &rules) < 0 || ucs_caution_load(&world, &load) < 0 || ucs_caution_files(&world, &files) < 0 ||
+            advise_after(m, &world, &after) < 0 || advise(m, before, "About the update that is pending", rules) < 0 ||
+            advise(m, before, "About the update that is pending", load) < 0 || advise(m, before, "Firmware", files) < 0 ||
+            advise(m, before, NULL, after) < 0) /* said when it was loaded */
                 log_error("Out of memory: what the rules warn of is not shown");
-                return;
-        }
-        for (char **s = m->advice; s && *s; s++)
-                if (!contains(before, *s))
-                        log_warning("About the update that is pending: %s", *s);
-        for (char **s = after; s && *s; s++) /* said when it was loaded */
-                if (strv_push(&m->advice, *s) < 0)
-                        log_error("Out of memory: what the rules warn of is not shown");
 }
 
 void manager_say_allowed(Manager *m, const LogFields *fields) {

@@ -12,6 +12,8 @@
 
 #define CPU_DIRECTORY "sys/devices/system/cpu"
 #define FORCE_MINREV "sys/module/microcode/parameters/force_minrev"
+#define NODE_DIRECTORY "sys/devices/system/node"
+#define OLD_MICROCODE CPU_DIRECTORY "/vulnerabilities/old_microcode"
 #define TEXT_MAX 4096U
 #define COMMAND_LINE_MAX (64U * 1024U) /* COMMAND_LINE_SIZE is 2048 on x86 */
 #define CONFIG_MAX (2U * 1024U * 1024U) /* some 300 KiB of a distribution */
@@ -21,7 +23,7 @@ static bool exists(int root_fd, const char *path) {
 }
 
 static UcsKernelGeneration read_generation(int root_fd) {
-        if (exists(root_fd, FORCE_MINREV) || exists(root_fd, CPU_DIRECTORY "/vulnerabilities/old_microcode"))
+        if (exists(root_fd, FORCE_MINREV) || exists(root_fd, OLD_MICROCODE))
                 return UCS_KERNEL_MODERN;
         return exists(root_fd, "sys/module") ? UCS_KERNEL_OLD : UCS_KERNEL_UNKNOWN;
 }
@@ -185,6 +187,27 @@ static void read_cache(int root_fd, const UcsMachine *m, UcsKernel *k) {
         k->llc_per_core = bytes / n;
 }
 
+static bool read_list(int root_fd, const char *path, UcsCpuSet *ret) {
+        _cleanup_free_ char *text = NULL;
+
+        return ucs_root_read(root_fd, path, TEXT_MAX, &text, NULL, NULL) >= 0 && ucs_cpuset_parse(text, ret, NULL) >= 0;
+}
+
+/* Memory alone (CXL, or what may be plugged in). Node numbers are as small as CPU numbers. A list that is too long keeps its beginning. */
+static void read_nodes(int root_fd, const UcsMachine *m, UcsKernel *k) {
+        _cleanup_free_ char *list = NULL;
+        UcsCpuSet possible, with_cpus;
+
+        k->nodes_without_cpus[0] = '\0';
+        if (m->vendor != UCS_VENDOR_AMD || !read_list(root_fd, NODE_DIRECTORY "/possible", &possible) ||
+            !read_list(root_fd, NODE_DIRECTORY "/has_cpu", &with_cpus))
+                return;
+        FOREACH_CPU(node, &with_cpus)
+                ucs_cpuset_remove(&possible, node);
+        if (ucs_cpuset_format(&possible, &list) >= 0)
+                (void) snprintf(k->nodes_without_cpus, sizeof(k->nodes_without_cpus), "%s", list);
+}
+
 void ucs_kernel_read(int root_fd, const UcsMachine *m, UcsKernel *k) {
         Words w = read_command_line(root_fd);
 
@@ -193,7 +216,9 @@ void ucs_kernel_read(int root_fd, const UcsMachine *m, UcsKernel *k) {
         k->force_minrev = read_force_minrev(root_fd, k, &w);
         k->digest_check = !w.digest_check_off;
         k->loader_off = w.loader_off;
+        k->old_microcode = exists(root_fd, OLD_MICROCODE);
         k->all_cpus = k->generation != UCS_KERNEL_MODERN && !exists(root_fd, CPU_DIRECTORY "/smt/control");
         k->parallel = k->generation == UCS_KERNEL_MODERN || ucs_root_is_host(root_fd);
         read_cache(root_fd, m, k);
+        read_nodes(root_fd, m, k);
 }

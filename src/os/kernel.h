@@ -16,6 +16,7 @@
  * - digest_check: unless `microcode.amd_sha_check=off` is on the command line. Kernels without any check cannot be told from those with one.
  * - all_cpus: there is no smt/control, which came together with the permission to load without siblings.
  * - parallel: modern; and any kernel that runs this program, for openat2(2) is younger (5.6) than loading in parallel (5.5).
+ * - nodes_without_cpus: what node/possible has and node/has_cpu has not, on machines of AMD.
  * - compression: CONFIG_FW_LOADER_COMPRESS_*. Build options come from boot/config-RELEASE or lib/modules/RELEASE/config; they are read once for each
  *   release, and kept in `k`: start with all zero.
  * - llc_per_core: cache/index3 of the first online CPU, its size over the cores that share it. A core of which all threads are offline is not

@@ -109,6 +109,35 @@ kernel_test(changes) {
         cr_expect_str_eq(k.release, "5.4.0");
 }
 
+kernel_test(nodes) {
+        static const struct {
+                const char *possible, *has_cpu, *without;
+                UcsVendor vendor;
+        } table[] = {
+                { "0-1\n", "0-1\n", "", UCS_VENDOR_AMD },
+                { "0-2\n", "0-1\n", "2", UCS_VENDOR_AMD },
+                { "0-7\n", "0,4\n", "1-3,5-7", UCS_VENDOR_AMD },
+                { "0-1\n", "\n", "0-1", UCS_VENDOR_AMD },
+                { "0-2\n", "0-1\n", "", UCS_VENDOR_INTEL },
+                { "0-2\n", NULL, "", UCS_VENDOR_AMD },
+                { "0-2\n", "some\n", "", UCS_VENDOR_AMD },
+                { "0-99999\n", "0\n", "", UCS_VENDOR_AMD },
+        };
+
+        for (size_t i = 0; i < ELEMENTSOF(table); i++) {
+                UcsKernel k = { .nodes_without_cpus = "left over" };
+                UcsMachine m = some_machine;
+
+                m.vendor = table[i].vendor;
+                tree_remove("sys");
+                tmproot_text("sys/devices/system/node/possible", table[i].possible);
+                if (table[i].has_cpu)
+                        tmproot_text("sys/devices/system/node/has_cpu", table[i].has_cpu);
+                ucs_kernel_read(tmproot, &m, &k);
+                cr_expect_str_eq(k.nodes_without_cpus, table[i].without, "row %zu: %s", i, k.nodes_without_cpus);
+        }
+}
+
 kernel_test(cache) {
         static const struct {
                 const char *size, *sharing;
