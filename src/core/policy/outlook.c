@@ -76,6 +76,17 @@ static uint32_t came_up_with(const UcsHistory *h, const UcsGroup *g, const char 
         return g->lowest_revision;
 }
 
+/* What the last late load before this boot left a group with; 0: there was none. */
+static uint32_t loaded_before(const UcsHistory *h, const UcsGroup *g, const char *boot_id) {
+        for (size_t i = h->n_entries; i > 0; i--) {
+                const UcsHistoryEntry *e = &h->entries[i - 1];
+
+                if (is_about(e, g) && !streq(e->boot_id, boot_id) && e->new_revision > e->old_revision)
+                        return e->new_revision;
+        }
+        return 0;
+}
+
 /* The candidate of a group, if it is one: newer than what runs, and right. */
 static uint32_t on_disk(const UcsScan *scan, const UcsGroup *g) {
         for (size_t i = 0; scan && i < scan->n_candidates; i++) {
@@ -188,6 +199,21 @@ static void look_at_fallback(const Look *l, size_t i, UcsOutlook *o) {
             say_image(image, sizeof(image), l->image, early), o->fallback_to, ucs_early_rebuild(rebuild, l->image));
 }
 
+/* A load of before is lost, for the image lacked it, and will be at the next boot, too. */
+static void look_at_lost(const Look *l, const UcsDecision *d, size_t i, UcsOutlook *o) {
+        const UcsGroup *g = &l->world->machine->groups[i];
+        uint32_t early = ucs_early_revision(l->image, i), disk = on_disk(l->world->scan, g), last, boot;
+        char image[UCS_EARLY_PATH_MAX + 48], rebuild[UCS_REBUILD_MAX];
+        bool loaded;
+
+        last = loaded_before(l->history, g, l->boot_id);
+        boot = came_up_with(l->history, g, l->boot_id, &loaded);
+        if (loaded || boot == 0 || boot >= last || early >= disk || l->image->finding == UCS_EARLY_NO_IMAGE || needs_reboot(l, d, i) != 0)
+                return;
+        say(o, "0x%" PRIx32 " had been loaded late, and this boot fell back to 0x%" PRIx32 ": %s; rebuild the initramfs (%s), or each boot does", last, boot,
+            say_image(image, sizeof(image), l->image, early), ucs_early_rebuild(rebuild, l->image));
+}
+
 static void look_at_reboot(const Look *l, const UcsDecision *d, size_t i, UcsOutlook *o) {
         const UcsGroup *g = &l->world->machine->groups[i];
         uint32_t needed = needs_reboot(l, d, i), early = ucs_early_revision(l->image, i);
@@ -244,6 +270,7 @@ void ucs_outlook(const UcsWorld *world, const UcsDecision *d, const UcsHistory *
                 return;
         for (size_t i = 0; i < world->machine->n_groups; i++) {
                 look_at_fallback(&l, i, ret);
+                look_at_lost(&l, d, i, ret);
                 look_at_reboot(&l, d, i, ret);
         }
         if (group < world->machine->n_groups)
@@ -252,17 +279,6 @@ void ucs_outlook(const UcsWorld *world, const UcsDecision *d, const UcsHistory *
 }
 
 /* --- boots in a row --- */
-
-/* What the last late load before this boot left a group with; 0: there was none. */
-static uint32_t loaded_before(const UcsHistory *h, const UcsGroup *g, const char *boot_id) {
-        for (size_t i = h->n_entries; i > 0; i--) {
-                const UcsHistoryEntry *e = &h->entries[i - 1];
-
-                if (is_about(e, g) && !streq(e->boot_id, boot_id) && e->new_revision > e->old_revision)
-                        return e->new_revision;
-        }
-        return 0;
-}
 
 bool ucs_early_boots_judge(UcsState *state, const UcsWorld *world, const UcsHistory *history, const UcsEarly *early, const char *boot_id) {
         Look l = { world, history, &early->running, boot_id, boot_began(world) };

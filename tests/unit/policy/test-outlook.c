@@ -226,6 +226,41 @@ ucs_test(outlook, fallback) {
         }
 }
 
+/* What was loaded late in a boot before, and was not in the image of this one. */
+static const struct {
+        const char *name, *boot;
+        uint32_t to, runs, disk, early;
+        UcsEarlyFinding finding;
+        bool said;
+} lost_rows[] = {
+        { "the image has the old one", "another-boot", NEW, OLD, NEW, OLD, UCS_EARLY_FOUND, true },
+        { "nothing for this CPU", "another-boot", NEW, OLD, NEW, 0, UCS_EARLY_FOUND, true },
+        { "a bad image", "another-boot", NEW, OLD, NEW, 0, UCS_EARLY_BAD, true },
+        { "no image", "another-boot", NEW, OLD, NEW, 0, UCS_EARLY_NO_IMAGE, false },
+        { "the image has it", "another-boot", NEW, OLD, NEW, NEW, UCS_EARLY_FOUND, false },
+        { "the board has it", "another-boot", NEW, NEW, NEW, OLD, UCS_EARLY_FOUND, false },
+        { "it was taken back", "another-boot", NEW, OLD, OLD, OLD, UCS_EARLY_FOUND, false },
+        { "nothing is on disk", "another-boot", NEW, OLD, 0, OLD, UCS_EARLY_FOUND, false },
+        { "it was never loaded", "another-boot", OLD, OLD, NEW, OLD, UCS_EARLY_FOUND, false },
+        { "in this boot", "this-boot", NEW, OLD, NEW, OLD, UCS_EARLY_FOUND, false },
+};
+
+ucs_test(outlook, lost) {
+        for (size_t i = 0; i < ELEMENTSOF(lost_rows); i++) {
+                UcsOutlook o;
+                Scene s;
+
+                scene(&s, lost_rows[i].runs, lost_rows[i].disk, lost_rows[i].early, BEFORE);
+                s.early.running.finding = lost_rows[i].finding;
+                loaded(&s, lost_rows[i].boot, OLD, lost_rows[i].to);
+                ask(&s, &o);
+                cr_expect_eq(says(&o, "0x110 had been loaded late, and this boot fell back to 0x100"), lost_rows[i].said, "%s: %s", lost_rows[i].name,
+                             o.sentences[0]);
+                if (lost_rows[i].said)
+                        cr_expect(says(&o, "rebuild the initramfs (update-initramfs -u -k 6.1.0-13-amd64)"), "%s: %s", lost_rows[i].name, o.sentences[0]);
+        }
+}
+
 /* The image had more before the boot, which did not take it. */
 ucs_test(outlook, early_loading_did_not_work) {
         UcsOutlook o;
