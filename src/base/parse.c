@@ -21,19 +21,38 @@ static int digit_value(char c) {
 }
 
 int ucs_parse_u64(const char *s, unsigned base, uint64_t *ret) {
+        bool too_large = false;
         uint64_t v = 0;
 
         if (base == 16 && (str_startswith(s, "0x") || str_startswith(s, "0X")))
                 s += 2;
         if (!*s)
                 return -EINVAL;
-        for (const char *p = s; *p; p++)
-                if (digit_value(*p) >= (int) base)
+        for (; *s; s++) {
+                int digit = digit_value(*s);
+
+                if (digit >= (int) base)
                         return -EINVAL;
-        for (; *s; s++)
-                if (__builtin_mul_overflow(v, (uint64_t) base, &v) ||
-                    __builtin_add_overflow(v, (uint64_t) digit_value(*s), &v))
-                        return -ERANGE;
+                too_large |= __builtin_mul_overflow(v, (uint64_t) base, &v) || __builtin_add_overflow(v, (uint64_t) digit, &v);
+        }
+        if (too_large)
+                return -ERANGE;
+        *ret = v;
+        return 0;
+}
+
+int ucs_parse_leading_u64(const char **s, uint64_t *ret) {
+        const char *p = *s;
+        bool too_large = false;
+        uint64_t v = 0;
+
+        for (; *p >= '0' && *p <= '9'; p++)
+                too_large |= __builtin_mul_overflow(v, UINT64_C(10), &v) || __builtin_add_overflow(v, (uint64_t) (*p - '0'), &v);
+        if (p == *s)
+                return -EINVAL;
+        if (too_large)
+                return -ERANGE;
+        *s = p;
         *ret = v;
         return 0;
 }

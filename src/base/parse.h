@@ -10,6 +10,9 @@
 int ucs_parse_u64(const char *s, unsigned base, uint64_t *ret);
 int ucs_parse_u32(const char *s, unsigned base, uint32_t *ret);
 
+/* The decimal digits at the start of `*s`, which is then behind them: for lines of numbers that are read once a CPU. -EINVAL: there are none. */
+int ucs_parse_leading_u64(const char **s, uint64_t *ret);
+
 /* "1 yes true on y t" and "0 no false off n f", letter case ignored: as systemd reads booleans. */
 int ucs_parse_bool(const char *s, bool *ret);
 

@@ -62,21 +62,18 @@ static void schedstat_closep(Schedstat **x) {
         schedstat_close(*x);
 }
 
-/* "run-time wait-time times-run\n", in ns. */
-static int parse_account(char *text, Account *ret) {
-        char *save = NULL, *words[3];
-        uint64_t waited;
-        Account a;
+/* "run-time wait-time times-run\n", the times in ns (fs/proc/base.c: proc_pid_schedstat()). */
+static int parse_account(const char *text, Account *ret) {
+        uint64_t fields[3];
 
-        for (size_t i = 0; i < ELEMENTSOF(words); i++) {
-                words[i] = strtok_r(i == 0 ? text : NULL, " \n", &save);
-                if (!words[i])
+        for (size_t i = 0; i < ELEMENTSOF(fields); i++)
+                if ((i > 0 && *text++ != ' ') || ucs_parse_leading_u64(&text, &fields[i]) < 0)
                         return -EBADMSG;
-        }
-        if (strtok_r(NULL, " \n", &save) || ucs_parse_u64(words[0], 10, &a.nsec) < 0 ||
-            ucs_parse_u64(words[1], 10, &waited) < 0 || ucs_parse_u64(words[2], 10, &a.runs) < 0)
+        if (*text == '\n')
+                text++;
+        if (*text)
                 return -EBADMSG;
-        *ret = a;
+        *ret = (Account){ .nsec = fields[0], .runs = fields[2] };
         return 0;
 }
 

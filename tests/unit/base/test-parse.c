@@ -5,6 +5,7 @@
 #include <errno.h>
 
 #include "base/parse.h"
+#include "base/str.h"
 #include "base/timefmt.h"
 #include "ucs-test.h"
 
@@ -53,6 +54,35 @@ ucs_test(parse, u64) {
                 int r = ucs_parse_u64(table[i].s, table[i].base, &v);
 
                 cr_expect(r == table[i].r && v == (r < 0 ? 42 : table[i].v), "'%s': %d, %lu", table[i].s, r, (unsigned long) v);
+        }
+}
+
+ucs_test(parse, leading_u64) {
+        static const struct {
+                const char *s;
+                int r;
+                uint64_t v;
+                const char *rest;
+        } table[] = {
+                { "0", 0, 0, "" },
+                { "12 34\n", 0, 12, " 34\n" },
+                { "007x", 0, 7, "x" },
+                { "18446744073709551615\n", 0, UINT64_MAX, "\n" },
+                { "18446744073709551616", -ERANGE, 42, "18446744073709551616" },
+                { "99999999999999999999999 1", -ERANGE, 42, "99999999999999999999999 1" },
+                { "", -EINVAL, 42, "" },
+                { " 1", -EINVAL, 42, " 1" },
+                { "-1", -EINVAL, 42, "-1" },
+                { "+1", -EINVAL, 42, "+1" },
+                { "\xff", -EINVAL, 42, "\xff" },
+        };
+
+        for (size_t i = 0; i < ELEMENTSOF(table); i++) {
+                const char *s = table[i].s;
+                uint64_t v = 42;
+                int r = ucs_parse_leading_u64(&s, &v);
+
+                cr_expect(r == table[i].r && v == table[i].v && streq(s, table[i].rest), "'%s': %d, %lu, '%s'", table[i].s, r, (unsigned long) v, s);
         }
 }
 
