@@ -5,6 +5,7 @@
 
 #include "core/policy/preflight.h"
 #include "daemon/log.h"
+#include "daemon/logind.h"
 #include "daemon/manager.h"
 #include "os/clock.h"
 #include "os/health.h"
@@ -21,6 +22,8 @@ bool manager_observe_host(Manager *m, Depth depth) {
         if (m->kernel.generation != before.generation)
                 log_debug("The kernel's loader is of the generation '%s'", ucs_kernel_generation_to_string(m->kernel.generation));
         ucs_health_read(m->root_fd, UCS_STATE_DIRECTORY, &m->health);
+        if (depth == DEPTH_DETAILS && !m->apply && m->decision.candidate)
+                logind_ask(m); /* a load is about to begin */
         if (depth != DEPTH_REFRESH || now - m->machine_checks_boottime_usec >= MACHINE_CHECKS_USEC) {
                 m->health.machine_checks = ucs_health_read_machine_checks(m->root_fd);
                 m->machine_checks_boottime_usec = now;

@@ -12,6 +12,7 @@
 #include "base/timefmt.h"
 #include "daemon/kernel-log.h"
 #include "daemon/log.h"
+#include "daemon/logind.h"
 #include "daemon/manager.h"
 #include "daemon/message-ids.h"
 #include "daemon/outlook.h"
@@ -75,6 +76,7 @@ Manager *manager_free(Manager *m) {
         ucs_history_done(&m->history);
         ucs_stall_done(&m->stall);
         published_free(m->published);
+        logind_free(m->logind);
         free(m->status);
         sd_bus_flush_close_unref(m->bus);
         sd_event_unref(m->event);
@@ -202,6 +204,9 @@ int manager_start(Manager *m) {
         r = manager_bus_setup(m);
         if (r < 0)
                 return r;
+        r = logind_new(m, &m->logind);
+        if (r < 0)
+                return r;
         outlook_observe(m);
         ours = recover_intent(m);
         probation_start(m);
@@ -288,6 +293,7 @@ void manager_evaluate(Manager *m, const UcsLoadSample *load) {
 
         manager_advise(m);
         outlook_follow(m);
+        logind_follow(m);
         log_debug("Looked at everything: %s, %zu blockers, next look by the clock at %" PRIu64, ucs_life_to_string(m->decision.life),
                   m->decision.n_reports, m->decision.wake_realtime_usec);
         r = manager_arm_timers(m);

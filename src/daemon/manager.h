@@ -31,6 +31,9 @@ typedef struct KernelLog KernelLog;
 /* The next boot, and who else has the kernel load (outlook.h). */
 typedef struct Outlook Outlook;
 
+/* What systemd-logind knows (logind.h). */
+typedef struct Logind Logind;
+
 /* What was last published on the bus, so that only what changed is signalled (bus-publish.c). */
 typedef struct Published Published;
 
@@ -72,6 +75,7 @@ typedef struct Manager {
         UcsStall stall; /* the last one */
         KernelLog *kernel_log;
         Outlook *outlook;
+        Logind *logind; /* NULL: the bus is not there yet */
         Published *published;
         char *status; /* the last STATUS= */
         int exit_status; /* of the process, with `exit_requested` */

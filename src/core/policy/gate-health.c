@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /* The gates of the machine's condition: is this a bad moment to stop it, would a crash go unseen, is there somebody who cannot bear it? What
- * is unknown holds nothing back. All but `shutdown` give way to ignore-health. */
+ * is unknown holds nothing back. All but `shutdown` and `sleep` give way to ignore-health. */
 
 #include <inttypes.h>
 
@@ -96,11 +96,16 @@ bool ucs_gate_shutdown(const UcsCase *c, UcsBlockerReport *r) {
         const UcsHealth *h = health_of(c);
         char when[UCS_TIMESTAMP_MAX];
 
-        if (!h->shutting_down)
+        if (!h->shutting_down && !h->shutdown_begun)
                 return false;
-        if (h->shutdown_usec <= c->world->realtime_usec)
+        if (h->shutdown_begun || h->shutdown_usec <= c->world->realtime_usec)
                 return ucs_gate_say(r, 0, "The machine is about to reboot or to power off");
         return ucs_gate_say(r, 0, "A reboot or power-off is scheduled for %s", ucs_format_utc(when, h->shutdown_usec));
+}
+
+bool ucs_gate_sleep(const UcsCase *c, UcsBlockerReport *r) {
+        return health_of(c)->going_to_sleep &&
+               ucs_gate_say(r, 0, "The machine is about to go to sleep");
 }
 
 bool ucs_gate_state_volatile(const UcsCase *c, UcsBlockerReport *r) {

@@ -41,6 +41,7 @@ bool ucs_gate_unhealthy(const UcsCase *c, UcsBlockerReport *r);
 bool ucs_gate_latency_critical(const UcsCase *c, UcsBlockerReport *r);
 bool ucs_gate_just_booted(const UcsCase *c, UcsBlockerReport *r);
 bool ucs_gate_shutdown(const UcsCase *c, UcsBlockerReport *r);
+bool ucs_gate_sleep(const UcsCase *c, UcsBlockerReport *r);
 bool ucs_gate_state_volatile(const UcsCase *c, UcsBlockerReport *r);
 bool ucs_gate_budget(const UcsCase *c, UcsBlockerReport *r);
 bool ucs_gate_early_loading_broken(const UcsCase *c, UcsBlockerReport *r);

@@ -18,8 +18,10 @@ typedef struct UcsHealth {
         uint64_t uptime_usec; /* 0: unknown */
         uint64_t machine_checks; /* exceptions in this boot, all CPUs (MCE of /proc/interrupts); UCS_UNKNOWN */
         bool realtime_kernel;
-        bool shutting_down;       /* a reboot or power-off is under way or scheduled */
+        bool shutting_down;       /* a reboot or power-off is scheduled, by the file that systemd-logind leaves for it */
         uint64_t shutdown_usec;   /* when, CLOCK_REALTIME; 0: unknown or now */
+        bool shutdown_begun;      /* systemd-logind prepares for a reboot or power-off (its PreparingForShutdown) */
+        bool going_to_sleep;      /* and for a suspend or hibernation (PreparingForSleep) */
         bool state_volatile;      /* the state directory would not survive a crash */
         char state_filesystem[32]; /* its type, for the sentence */
         char clocksource[32];

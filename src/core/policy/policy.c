@@ -31,6 +31,7 @@ static const struct {
         { UCS_BLOCKER_UNAPPROVED, ucs_gate_unapproved, false },
         { UCS_BLOCKER_CPUS_OFFLINE, ucs_gate_cpus_offline, false },
         { UCS_BLOCKER_SHUTDOWN, ucs_gate_shutdown, false },
+        { UCS_BLOCKER_SLEEP, ucs_gate_sleep, false },
         { UCS_BLOCKER_UNHEALTHY, ucs_gate_unhealthy, false },
         { UCS_BLOCKER_STATE_VOLATILE, ucs_gate_state_volatile, false },
         { UCS_BLOCKER_EARLY_LOADING_BROKEN, ucs_gate_early_loading_broken, false },
@@ -44,7 +45,7 @@ static const struct {
         { UCS_BLOCKER_LOAD, ucs_gate_load, false },
 };
 
-/* While a CPU is missing, or a shutdown is on its way that may be cancelled, the caller looks again: no event tells of either inside the sandbox. */
+/* While a CPU is missing, or a shutdown is scheduled that may be cancelled, the caller looks again: no event tells of either inside the sandbox. */
 #define POLL_BITS (ucs_blocker_bit(UCS_BLOCKER_CPUS_OFFLINE) | ucs_blocker_bit(UCS_BLOCKER_SHUTDOWN))
 #define SCHEDULE_BITS (ucs_blocker_bit(UCS_BLOCKER_WINDOW) | ucs_blocker_bit(UCS_BLOCKER_LOAD))
 
