@@ -151,6 +151,15 @@ static int await(WatchDirectory *d, const char *name, bool file) {
         return strv_push_once(&d->names, name);
 }
 
+/* A directory without a right for this process, which runs without any capability, does not say when it gets it;
+ * the one above does. */
+static int await_access(WatchDirectory *d, const char *name) {
+        if (faccessat(d->fd, name, R_OK | X_OK, AT_EACCESS) >= 0 || errno != EACCES || d->busy)
+                return 0;
+        d->closed = true;
+        return strv_push_once(&d->names, name);
+}
+
 /* Replace the rest of the way by where a link leads, with what came after the link behind it. */
 static int follow_link(Planner *p, Place *place, const char *name, char **rest) {
         char target[PATH_MAX], *all;
@@ -191,6 +200,11 @@ static int step(Planner *p, Place *place, const char *name, char **rest, unsigne
                 fd = openat(d->fd, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
                 if (fd < 0)
                         return -errno;
+                r = await_access(d, name);
+                if (r < 0) {
+                        fd_close(fd);
+                        return r;
+                }
                 r = add_directory(p, fd, d->path, name);
                 if (r < 0) {
                         *ret_blind = r == -E2BIG;

@@ -16,6 +16,7 @@ typedef struct WatchDirectory {
         bool busy;    /* everyone writes here: never watched for entries, unless it is a leaf */
         bool leaf;    /* firmware lies here */
         bool files;   /* some of `names` are files, behind links */
+        bool closed;  /* some of `names` are directories that this process may not read or enter */
         char **names; /* entries that count, beside those of a leaf */
 } WatchDirectory;
 

@@ -27,6 +27,7 @@
 
 typedef struct Watched {
         int wd; /* -1: the kernel has dropped it */
+        uint32_t mask;
         bool leaf;
         char **names;
 } Watched;
@@ -74,6 +75,8 @@ static uint32_t directory_mask(const WatchDirectory *d) {
                 mask |= ENTRIES_MASK;
         if (d->leaf || d->files)
                 mask |= FILES_MASK;
+        if (d->closed)
+                mask |= IN_ATTRIB;
         return mask;
 }
 
@@ -111,7 +114,7 @@ static int set_fill(WatchSet *s, int fd, WatchPlan *p) {
                 }
                 if (wd < 0)
                         return wd;
-                s->items[s->n++] = (Watched){ wd, d->leaf, TAKE_PTR(d->names) };
+                s->items[s->n++] = (Watched){ wd, directory_mask(d), d->leaf, TAKE_PTR(d->names) };
                 if (entries)
                         r = strv_push(&s->directories, d->path);
         }
@@ -133,7 +136,7 @@ static bool set_equal(const WatchSet *a, const WatchSet *b) {
         if (a->n != b->n)
                 return false;
         for (size_t i = 0; i < a->n; i++)
-                if (a->items[i].wd != b->items[i].wd || a->items[i].leaf != b->items[i].leaf ||
+                if (a->items[i].wd != b->items[i].wd || a->items[i].mask != b->items[i].mask || a->items[i].leaf != b->items[i].leaf ||
                     !strv_equal(a->items[i].names, b->items[i].names))
                         return false;
         return true;

@@ -13,9 +13,10 @@
  *
  * What is never watched for new entries: directories that everyone writes to, i.e. those that are
  * world-writable, and /, /dev, /etc, /home, /proc, /root, /run, /sys, /tmp, /var, /var/cache, /var/log,
- * /var/spool, /var/tmp. A search directory that could only be seen to appear there is blind, and so is one
- * that this process may not read, and what is mounted over a directory later: `ucodectl check` finds what is
- * in it. */
+ * /var/spool, /var/tmp. A search directory that could only be seen to appear there is blind, and so is what
+ * is mounted over a directory later: `ucodectl check` finds what is in it. Blind is also one that this process
+ * may not read, until its mode or owner changes: while there is such a one, attributes are watched in the
+ * directory above it, too. */
 
 #include "base/cleanup.h"
 #include "base/error.h"
