@@ -118,15 +118,22 @@ static void say_override(Manager *m, const Apply *a, const UcsDecision *d) {
 }
 
 /* When a file that met a busy kernel is tried again: when the missing CPUs are there (the blocker cpus-offline waits for them), else at the next
- * window. 0: no rejection is needed. */
+ * window. 0: no rejection is needed. A kernel that was busy although it was foretold to do without those that are offline is taken to want them all,
+ * or it would be asked in a circle. */
 static uint64_t busy_until(Manager *m) {
         UcsWorld world;
         UcsInterval w;
         bool blackout;
         uint64_t now = ucs_clock_realtime_usec();
+        UcsCpuSet missing;
 
-        if (ucs_cpuset_count(&m->machine->offline_primaries) > 0 || ucs_cpuset_count(&m->machine->offline_siblings) > 0)
+        ucs_preflight_missing_cpus(m->machine, &m->kernel, &missing);
+        if (ucs_cpuset_count(&missing) > 0)
                 return 0;
+        if (ucs_cpuset_count(&m->machine->offline_siblings) > 0) {
+                m->all_cpus_demanded = true;
+                return 0;
+        }
         manager_world(m, NULL, &world);
         if (ucs_policy_next_window(m->config, &world, now, &w, &blackout) < 0)
                 return now + BUSY_RETRY_USEC;
@@ -239,6 +246,7 @@ static void apply_end(Apply *a, UcsReloadOutcome *o) {
         UcsCpuSet laggards = {};
         uint32_t new_revision;
         UcsResult result;
+        bool changed;
 
         aftermath_look(m, &a->aftermath);
         a->before = TAKE_PTR(m->machine);
@@ -256,13 +264,16 @@ static void apply_end(Apply *a, UcsReloadOutcome *o) {
                                                  .after = m->machine->n_cpus > 0 ? m->machine : NULL },
                                   &laggards);
         new_revision = lowest_revision(m->machine, &a->candidate);
-        if (result == UCS_RESULT_SUCCESS || result == UCS_RESULT_MIXED_REVISIONS)
+        changed = result == UCS_RESULT_SUCCESS || result == UCS_RESULT_MIXED_REVISIONS || result == UCS_RESULT_UNEXPECTED_REVISION;
+        if (changed)
+                aftermath_note_enclaves(m, &a->aftermath);
+        if (changed && result != UCS_RESULT_UNEXPECTED_REVISION) /* rules are about what was meant */
                 manager_note_risks(m, &a->candidate, a->old_revision, &a->aftermath.note);
 
         record(m, a, o, result, new_revision, &laggards);
         say_result(m, a, o, result, new_revision, &laggards);
         reject(m, a, result);
-        if (result == UCS_RESULT_SUCCESS || result == UCS_RESULT_MIXED_REVISIONS || result == UCS_RESULT_UNEXPECTED_REVISION)
+        if (changed)
                 probation_begin(m, a->candidate.digest, a->begun_usec);
         recover_seen(m, true);
         /* The state comes first: an intent whose load is in the history counts as written down altogether, and its rejection is in the state. */

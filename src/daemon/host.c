@@ -19,6 +19,7 @@ bool manager_observe_host(Manager *m, Depth depth) {
         UcsKernel before = m->kernel;
 
         ucs_kernel_read(m->root_fd, m->machine, &m->kernel);
+        m->kernel.all_cpus = m->kernel.all_cpus || m->all_cpus_demanded;
         if (m->kernel.generation != before.generation)
                 log_debug("The kernel's loader is of the generation '%s'", ucs_kernel_generation_to_string(m->kernel.generation));
         ucs_health_read(m->root_fd, UCS_STATE_DIRECTORY, &m->health);

@@ -54,6 +54,7 @@ typedef struct Manager {
         UcsCpuReader *reader;
         UcsMachine *machine; /* never NULL after manager_start() */
         UcsKernel kernel;
+        bool all_cpus_demanded; /* it was busy without CPUs that it was foretold to do without */
         UcsHealth health;
         uint64_t machine_checks_boottime_usec; /* when proc/interrupts was read last */
         UcsWatch *watch;
