@@ -79,11 +79,24 @@ void aftermath_look(Manager *m, Aftermath *a) {
         tainted = read_taint(m->root_fd);
         if (tainted != UCS_UNKNOWN && a->tainted != UCS_UNKNOWN && tainted & ~a->tainted)
                 ucs_text_appendf(&t, "%sthe kernel is tainted with bits 0x%" PRIx64, t.length > 0 ? "; " : "", tainted & ~a->tainted);
-        if (ucs_root_exists(m->root_fd, "dev/sgx_enclave") > 0)
-                note(&t, "sgx-svn-unchanged: SGX attestation shows the old security version until the next boot (EUPDATESVN)");
 
         if (t.length > 0)
                 (void) ucs_text_take(&t, &a->note, NULL);
+}
+
+void aftermath_note_enclaves(const Manager *m, Aftermath *a) {
+        _cleanup_text_ UcsText t = {};
+        char *text;
+
+        if (!m->health.sgx)
+                return;
+        if (a->note)
+                ucs_text_append(&t, a->note);
+        note(&t, "sgx-svn-unchanged: SGX attestation shows the old security version until the next boot (EUPDATESVN)");
+        if (ucs_text_take(&t, &text, NULL) < 0)
+                return;
+        free(a->note);
+        a->note = text;
 }
 
 void aftermath_done(Aftermath *a) {

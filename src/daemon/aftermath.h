@@ -22,4 +22,5 @@ typedef struct Aftermath {
 
 void aftermath_mark(Manager *m, Aftermath *a);
 void aftermath_look(Manager *m, Aftermath *a);
+void aftermath_note_enclaves(const Manager *m, Aftermath *a); /* something was loaded: add to the note what that does not change for them */
 void aftermath_done(Aftermath *a);
