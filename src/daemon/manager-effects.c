@@ -64,9 +64,9 @@ static void effect_package_downgraded(Manager *m, const UcsDecision *d) {
                 if (!k->path)
                         f.digest = NULL;
                 (void) snprintf(now, sizeof(now), "has 0x%x", k->on_disk);
-                log_event(running >= from ? LOG_WARNING : LOG_NOTICE, UCS_MESSAGE_PACKAGE_DOWNGRADED, &f, "Revision 0x%x was taken back: %s %s now; 0x%x runs%s", from,
+                log_event(running == from ? LOG_WARNING : LOG_NOTICE, UCS_MESSAGE_PACKAGE_DOWNGRADED, &f, "Revision 0x%x was taken back: %s %s now; 0x%x runs%s", from,
                           k->path ?: "no file for this CPU", !k->path ? "is there" : k->on_disk > 0 ? now : "has nothing for this CPU", running,
-                          running >= from ? ", and goes on until the next boot" : "");
+                          running == from ? ", and goes on until the next boot" : "");
         }
 }
 

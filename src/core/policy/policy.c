@@ -231,7 +231,6 @@ static void step_candidate(UcsState *state, const UcsWorld *world, UcsDecision *
         d->effects |= UCS_EFFECT_CANDIDATE_FOUND | UCS_EFFECT_SAVE;
 }
 
-/* Whether a request can still come to something. */
 /* What the files do not have any more. */
 static void step_on_disk(UcsState *state, const UcsWorld *world, UcsDecision *d) {
         bool changed;
@@ -243,6 +242,7 @@ static void step_on_disk(UcsState *state, const UcsWorld *world, UcsDecision *d)
                 d->effects |= UCS_EFFECT_SAVE;
 }
 
+/* Whether a request can still come to something. */
 static bool request_is_vain(const UcsDecision *d) {
         if (!d->candidate)
                 return true;
@@ -276,8 +276,8 @@ void ucs_policy_step(const UcsConfig *config, UcsState *state, const UcsWorld *w
         }
         d.effects |= scan.effects;
         d.wake_boottime_usec = scan.wake_boottime_usec;
-
         step_on_disk(state, world, &d);
+
         if (state->pending_since_usec > 0 && !state->overdue && config->deadline_usec > 0 &&
             world->realtime_usec >= state->pending_since_usec + config->deadline_usec) {
                 state->overdue = true;
