@@ -34,28 +34,75 @@ def advises(w, text):
 
 # 12: needrestart sees the old revision again after the reboot that was to bring the new one
 
-@rows(12, [("as reported: the initramfs was not made afresh", LATE, OLD, "has 0x41c only", 0),
-           ("the initramfs has nothing for it", LATE, None, "", 0),
+REBUILD = f"rebuild the initramfs (dracut -f --kver {RELEASE}), or each boot does"
+ADVISORY = machine(SIGNATURE, PLATFORM, OLD, f"--release={RELEASE}", "--no-reload")
+
+
+@rows(12, [("as reported: the initramfs was not made afresh", LATE, OLD, f"this boot fell back to {OLD:#x}: /{IMAGE} has {OLD:#x} only; {REBUILD}", 0),
+           ("the initramfs has one between", LATE, 0x420, f"this boot fell back to {OLD:#x}: /{IMAGE} has 0x420 only; {REBUILD}", 0),
+           ("the initramfs has nothing for it", LATE, 0, f"this boot fell back to {OLD:#x}: /{IMAGE} has none for this CPU; {REBUILD}", 0),
+           ("no initramfs is found", LATE, None, "", 0),
            ("the initramfs has it, and was not taken", LATE, NEW, "early loading does not work", 1)])
 def old_again_after_a_reboot(w, early, says, broken):
     if early:
         image(w, early)
+    elif early == 0:
+        w.fixture(IMAGE, "--signature=0x50654", "--mask=0x1", "--cpio")
     put(w, SIGNATURE, PLATFORM, NEW)
     w.until_property("LastResult", "success")
-    if early and early < NEW:
+    if early == OLD:
         advises(w, f"the next boot falls back to {OLD:#x}; rebuild the initramfs (dracut -f --kver {RELEASE})")
     w.configure(configuration(window=SHUT, apply="Trust=any"))
     reboot(w)
     equal("State", (w.get("State"), w.get("RunningRevision"), w.get("CandidateRevision")), ("pending", OLD, NEW))
     equal("EarlyRevision", w.get("EarlyRevision"), early or 0)
-    if broken:
+    if says:
         advises(w, says)
+    else:
+        check(not any("fell back" in s for s in w.get("Advice")), f"Advice is {w.get('Advice')}")
     equal("boots", f"early-boots {broken} " in (w.root / "var/lib/ucodesync/state").read_text(), True)
     # once loaded it is loaded, and not again in a circle
     w.reload(ANY)
     w.until_property("State", "current")
     time.sleep(2)
     equal("writes", len(w.writes()), 2)
+    check(not any("fell back" in s for s in w.get("Advice")), f"Advice is {w.get('Advice')}")
+
+
+@rows(12, [("refused", machine(SIGNATURE, PLATFORM, OLD, f"--release={RELEASE}", "--answer=ENOENT"), "refused"),
+           ("failed on the CPUs", machine(SIGNATURE, PLATFORM, OLD, f"--release={RELEASE}", "--fail-cpus=0-3"), "io-error"),
+           ("malformed to this kernel", machine(SIGNATURE, PLATFORM, OLD, f"--release={RELEASE}", "--answer=EBADFD"), "malformed")])
+def no_endless_retry(w, result):
+    """What failed with these bytes is not tried again in the next boot, nor in the one after it."""
+    image(w, OLD)
+    put(w, SIGNATURE, PLATFORM, NEW)
+    w.until_property("LastResult", result)
+    w.until_property("State", "failed")
+    for _ in range(2):
+        reboot(w)
+        w.call("Check")
+        time.sleep(2)
+        equal("State", (w.get("State"), w.get("RunningRevision"), w.get("CandidateRevision")), ("failed", OLD, NEW))
+        equal("BlockedBy", w.get("BlockedBy")[0], "rejected")
+        equal("writes", len(w.writes()), 1)
+    equal("entries", len(w.history()), 1)
+    advises(w, "a reboot does not bring it before the initramfs is rebuilt")
+
+
+@row(12, **ADVISORY)
+def nothing_but_reboots(w):
+    """Where nothing can be loaded late each reboot is in vain until the initramfs is made afresh, and that is what is said."""
+    image(w, OLD)
+    put(w, SIGNATURE, PLATFORM, NEW)
+    for _ in range(3):
+        w.until_property("RebootRequired", True)
+        advises(w, f"{NEW:#x} is on disk, and /{IMAGE} has {OLD:#x} only: a reboot does not bring it before the initramfs is rebuilt")
+        check(not any("fell back" in s for s in w.get("Advice")), f"Advice is {w.get('Advice')}")
+        reboot(w)
+    image(w, NEW)
+    reboot(w, NEW)
+    equal("State", (w.get("RebootRequired"), w.get("RunningRevision"), w.get("Advice")), (False, NEW, []))
+    equal("writes", w.writes(), [])
 
 
 # 13: a guest's revision is the hypervisor's invention
