@@ -236,10 +236,11 @@ def package(w, revision):
     return {"06-8c-01": other["06-8c-01"], NAME: microcode(w, revision, "--size=4096"), "06-9e-0c": other["06-9e-0c"]}
 
 
-def looks(w, readers, act):
+def looks(w, readers, act, revision):
     """How often the scan has opened the file because of what `act` does, in scans: one more look by hand tells how often a scan opens it."""
     before = readers.opened(NAME)
     act()
+    w.until_property("CandidateRevision", revision)
     until_scanned(w)
     seen = readers.opened(NAME) - before
     w.call("Check")
@@ -253,11 +254,9 @@ def as_dpkg_does_it(w):
     """A fresh installation, an upgrade that drops a file, and a removal with the directory: one look at the file each."""
     first, second, third = package(w, 0x108), package(w, 0x110), package(w, 0x118)
     with Readers(directory(w)) as readers:
-        equal("looks at a fresh installation", looks(w, readers, lambda: unpack(w, first)), 1)
-        equal("CandidateRevision", w.get("CandidateRevision"), 0x108)
+        equal("looks at a fresh installation", looks(w, readers, lambda: unpack(w, first), 0x108), 1)
         del second["06-9e-0c"]
-        equal("looks at an upgrade", looks(w, readers, lambda: unpack(w, second, gone=["06-9e-0c"])), 1)
-        equal("CandidateRevision", w.get("CandidateRevision"), 0x110)
+        equal("looks at an upgrade", looks(w, readers, lambda: unpack(w, second, gone=["06-9e-0c"]), 0x110), 1)
         equal("what was read", readers.read(), {NAME})
     equal("found", w.journal().count("Update found"), 2)
     for path in directory(w).iterdir():
@@ -271,6 +270,15 @@ def as_dpkg_does_it(w):
     until_scanned(w)
     equal("found", w.journal().count("Update found"), 3)
     check("not usable" not in w.journal(), "half a file was read")
+
+
+@row(30, **machine(*CPU, 0x100, config=configuration(window=SHUT, settle="4s", apply="Trust=any")))
+def one_behind_the_other(w):
+    """Several packages before the directory has settled: one look, at what is there in the end."""
+    packages = [package(w, revision) for revision in (0x108, 0x110, 0x118)]
+    with Readers(directory(w)) as readers:
+        equal("looks", looks(w, readers, lambda: [unpack(w, files, pause=0) for files in packages], 0x118), 1)
+    equal("found", w.journal().count("Update found"), 1)
 
 
 @rows(30, [("dpkg", DESKTOP, ".dpkg-new"), ("rpm", DESKTOP, ";5f3e1a2b"), ("a copy", DESKTOP, ".part")])
