@@ -43,6 +43,17 @@ static void say_support(Manager *m, UcsSupport support, UcsSupportReason reason)
                   m->machine->support == UCS_SUPPORT_LATE_LOAD ? "" : ucs_support_reason_describe(m->machine->reason));
 }
 
+static void observe_details(Manager *m, UcsMachine *machine) {
+        UcsError e = {};
+        int r;
+
+        r = ucs_cpu_read_details(m->reader, machine, &e);
+        if (r < 0)
+                log_warning("Signatures of single CPUs cannot be read, that of the first stands for all: %s", e.text);
+        else if (r > 0)
+                log_line(e.code == -ESTALE ? LOG_NOTICE : LOG_DEBUG, "CPUs were read in detail: %s", e.text);
+}
+
 /* A whole new picture of the machine. */
 static int observe_afresh(Manager *m, Depth depth) {
         _cleanup_(ucs_machine_freep) UcsMachine *fresh = NULL;
@@ -62,11 +73,9 @@ static int observe_afresh(Manager *m, Depth depth) {
         } else if (r > 0)
                 log_debug("CPUs were read with a gap: %s", e.text);
 
-        if (depth == DEPTH_DETAILS && fresh->n_cpus > 0) {
-                r = ucs_cpu_read_details(m->reader, fresh, &e);
-                if (r < 0)
-                        log_warning("Signatures of single CPUs cannot be read, that of the first stands for all: %s", e.text);
-        }
+        /* AMD's version files are not to be believed on a machine of mixed revisions */
+        if ((depth == DEPTH_DETAILS || fresh->vendor == UCS_VENDOR_AMD) && fresh->n_cpus > 0)
+                observe_details(m, fresh);
         ucs_machine_free(m->machine);
         m->machine = TAKE_PTR(fresh);
         return 0;
@@ -96,6 +105,8 @@ int manager_observe_cpus(Manager *m, Depth depth) {
                 r = ucs_cpu_refresh(m->reader, m->machine, &e);
                 if (r < 0)
                         log_warning("Revisions cannot be read now, the last picture stays: %s", e.text);
+                else if (m->machine->vendor == UCS_VENDOR_AMD && !same_groups(groups, n_groups, m->machine->groups, m->machine->n_groups))
+                        observe_details(m, m->machine);
         } else {
                 r = observe_afresh(m, depth);
                 if (r < 0)

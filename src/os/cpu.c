@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <string.h>
 
+#include "base/str.h"
 #include "core/policy/smt.h"
 #include "os/cpu.h"
 #include "os/cpuinfo-file.h"
@@ -29,6 +30,7 @@ struct UcsCpuReader {
         bool have_files;  /* sysfs has revisions */
         bool have_details; /* somebody wanted all of cpuinfo */
         UcsCpu *scratch;  /* as many as the last machine had */
+        UcsError told;    /* of a revision that sysfs has wrong */
 };
 
 /* The first complaint of several is the one that is told. */
@@ -356,7 +358,20 @@ typedef struct Details {
         UcsCpu *cpus;
         size_t n_cpus;
         bool take_revisions;
+        UcsRevisions *correct; /* AMD's, where sysfs has revisions */
+        UcsError news;
 } Details;
+
+static void take_revision(Details *d, const UcsCpuinfo *info, UcsCpu *c) {
+        uint32_t said = c->revision;
+
+        if (!d->take_revisions && (!d->correct || said == 0 || info->revision == 0))
+                return;
+        c->revision = info->revision;
+        if (d->correct && ucs_revisions_correct(d->correct, c->cpu, info->revision) && d->news.code == 0)
+                (void) ucs_error_set(&d->news, -ESTALE, "CPU %u runs 0x%x by /proc/cpuinfo; its version file says 0x%x, which is another CPU's",
+                                     c->cpu, info->revision, said);
+}
 
 static int take_details(const UcsCpuinfo *info, void *userdata) {
         Details *d = userdata;
@@ -371,13 +386,13 @@ static int take_details(const UcsCpuinfo *info, void *userdata) {
                 c->package = info->package;
         if (c->core == UCS_ID_UNKNOWN)
                 c->core = info->core;
-        if (d->take_revisions)
-                c->revision = info->revision;
+        take_revision(d, info, c);
         return 0;
 }
 
 int ucs_cpu_read_details(UcsCpuReader *r, UcsMachine *m, UcsError *e) {
-        Details d = { .cpus = r->scratch, .n_cpus = m->n_cpus, .take_revisions = !r->have_files };
+        Details d = { .cpus = r->scratch, .n_cpus = m->n_cpus, .take_revisions = !r->have_files,
+                      .correct = r->have_files && m->vendor == UCS_VENDOR_AMD ? r->revisions : NULL };
         int k, complaint;
 
         memcpy(r->scratch, m->cpus, m->n_cpus * sizeof(*m->cpus));
@@ -388,5 +403,8 @@ int ucs_cpu_read_details(UcsCpuReader *r, UcsMachine *m, UcsError *e) {
         if (k < 0)
                 return k;
         r->have_details = true;
-        return complaint;
+        if (d.news.code == 0 || streq(d.news.text, r->told.text))
+                return complaint;
+        r->told = d.news;
+        return tell(&d.news, e);
 }

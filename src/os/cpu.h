@@ -30,5 +30,6 @@ int ucs_cpu_read_machine(UcsCpuReader *r, UcsMachine **ret, UcsError *e);
 int ucs_cpu_refresh(UcsCpuReader *r, UcsMachine *m, UcsError *e);
 
 /* The whole of /proc/cpuinfo: per-CPU signature and APIC id, and the revision where sysfs has none (expensive; ListProcessors, before a
- * load). 0, 1 (`e` complains about a record), or a negative errno with the machine untouched. */
+ * load). On AMD it is also believed over sysfs, see ucs_revisions_correct(). 0, 1 (`e` complains about a record, or tells of a revision that sysfs has
+ * wrong), or a negative errno with the machine untouched. */
 int ucs_cpu_read_details(UcsCpuReader *r, UcsMachine *m, UcsError *e);

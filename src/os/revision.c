@@ -19,6 +19,7 @@ typedef struct Slot {
         UcsKept version;
         bool have_mask;
         uint32_t platform_mask;
+        uint32_t said, corrected; /* what the file says, and what counts instead; 0: nothing does */
 } Slot;
 
 struct UcsRevisions {
@@ -122,11 +123,14 @@ int ucs_revisions_read(UcsRevisions *r, unsigned cpu, uint32_t *ret_revision, ui
                 return ucs_error_set(e, -ENOMEM, "no memory for CPU %u", cpu);
 
         k = read_hex(r, &slot->version, "version", cpu, &revision, e);
+        if (k < 0 || slot->version.renewed || revision != slot->said)
+                slot->corrected = 0;
+        slot->said = k < 0 ? 0 : revision;
         if (k == -ENOENT || slot->version.renewed)
                 slot->have_mask = false; /* it was away meanwhile */
         if (k == -ENOENT)
                 return k;
-        *ret_revision = k < 0 ? 0 : revision;
+        *ret_revision = slot->corrected ?: slot->said;
 
         if (!slot->have_mask) {
                 UcsKept once = UCS_KEPT_INIT;
@@ -147,4 +151,17 @@ int ucs_revisions_read(UcsRevisions *r, unsigned cpu, uint32_t *ret_revision, ui
         }
         *ret_platform_mask = slot->platform_mask;
         return k;
+}
+
+bool ucs_revisions_correct(UcsRevisions *r, unsigned cpu, uint32_t revision) {
+        Slot *slot = cpu < r->n_slots ? &r->slots[cpu] : NULL;
+        uint32_t corrected;
+
+        if (!slot || slot->said == 0)
+                return false;
+        corrected = revision == slot->said ? 0 : revision;
+        if (corrected == slot->corrected)
+                return false;
+        slot->corrected = corrected;
+        return corrected != 0;
 }
