@@ -66,6 +66,9 @@ INTEL_MODERN = [
      TOO_OLD + UNSAFE_LINES + LOADED, ALL_NEW, True),
     ("another number", (), SAFE, None, "2\n", "EINVAL", [], ALL_OLD, False),
     ("zero", (), SAFE, None, "0\n", "EINVAL", [], ALL_OLD, False),
+    ("another number, offline primary thread", ("--offline=1",), SAFE, None, "2\n", "EINVAL", [], [OLD, None] + [OLD] * 6, False),
+    ("another number, no file", (), False, None, "3\n", "EINVAL", [], ALL_OLD, False),
+    ("another number, bad file", (), SAFE, 47, "-1\n", "EINVAL", [], ALL_OLD, False),
     ("no number", (), SAFE, None, "load\n", "EINVAL", [], ALL_OLD, False),
     ("number with a rest", (), SAFE, None, "1 2\n", "EINVAL", [], ALL_OLD, False),
     ("no file", (), False, None, "1\n", "ENOENT", [], ALL_OLD, False),
@@ -118,6 +121,9 @@ SUCCEEDED = ["Reload succeeded, microcode revision: 0x200003a -> 0x200005e"]
 INTEL_ANCIENT = [
     ("updated", (), UPDATE, None, "1\n", "SUCCESS", ATTEMPT + UPDATED + SUCCEEDED, ALL_NEW),
     ("another number", (), UPDATE, None, "2\n", "SUCCESS", [], ALL_OLD),
+    ("zero", (), UPDATE, None, "0\n", "SUCCESS", [], ALL_OLD),
+    ("another number, offline primary thread", ("--offline=1",), UPDATE, None, "2\n", "SUCCESS", [], [OLD, None] + [OLD] * 6),
+    ("another number, bad file", (), UPDATE, 47, "2\n", "SUCCESS", [], ALL_OLD),
     ("no number", (), UPDATE, None, "load\n", "EINVAL", [], ALL_OLD),
     ("no file", (), False, None, "1\n", "SUCCESS", [], ALL_OLD),
     ("empty file", (), UPDATE, 0, "1\n", "SUCCESS", [], ALL_OLD),
@@ -207,6 +213,8 @@ AMD_LEVELS = ["CPU%d: new patch_level=0x0a201030" % i for i in range(4)]
 AMD_ANCIENT = [
     ("updated", (), PATCH, None, "1\n", "SUCCESS",
      ATTEMPT + AMD_LEVELS + ["Reload succeeded, microcode revision: 0xa201010 -> 0xa201030"], AMD_ALL_NEW),
+    ("another number", (), PATCH, None, "2\n", "SUCCESS", [], AMD_ALL_OLD),
+    ("no number", (), PATCH, None, "load\n", "EINVAL", [], AMD_ALL_OLD),
     ("same revision", (), PATCH + ("--revision=a201010",), None, "1\n", "SUCCESS", [], AMD_ALL_OLD),
     ("no file", (), False, None, "1\n", "SUCCESS", [], AMD_ALL_OLD),
     ("bad magic", (), PATCH + ("--corrupt=magic",), None, "1\n", "SUCCESS", [], AMD_ALL_OLD),
@@ -240,7 +248,7 @@ def answer_amd_old(kit, kernel, options, fixture, cut, text, wanted, lines, revi
     sim = machine(kit, kernel, AMD, *options)
     if fixture is not False:
         put(kit, sim, AMD_FILE, fixture, cut)
-    after(kit, sim, wanted, lines, revisions, kernel == "6.1", text)
+    after(kit, sim, wanted, lines, revisions, kernel == "6.1" and text == "1\n", text)
 
 
 # vendor, kernel, first answer, what a second write is answered while one CPU is old
