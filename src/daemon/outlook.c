@@ -12,6 +12,7 @@
 #include "daemon/log.h"
 #include "daemon/message-ids.h"
 #include "daemon/outlook.h"
+#include "os/boot-loader.h"
 #include "os/culprits.h"
 #include "os/root.h"
 #include "os/state.h"
@@ -37,7 +38,8 @@ int outlook_new(int root_fd, Outlook **ret) {
 Outlook *outlook_free(Outlook *o) {
         if (!o)
                 return NULL;
-        sd_event_source_disable_unref(o->watch);
+        for (size_t i = 0; i < ELEMENTSOF(o->watches); i++)
+                sd_event_source_disable_unref(o->watches[i].source);
         ucs_early_reader_free(o->reader);
         strv_free(o->culprits);
         free(o);
@@ -76,35 +78,48 @@ static int on_images(sd_event_source *source, const struct inotify_event *event,
         return 0;
 }
 
-/* An initramfs is made long after the files that go into it: look again when it is there. */
-static void watch_images(Manager *m) {
-        char *const *configured = m->config->early_image_path;
-        char directory[UCS_EARLY_PATH_MAX] = "/boot", path[64], *slash;
-        Outlook *o = m->outlook;
+/* What is watched already stays as it is, so that no change falls between two watches. */
+static void watch_directory(Manager *m, OutlookWatch *w, const char *directory) {
+        char path[64];
         _cleanup_fd_ int fd = -EBADF;
         struct stat st;
         int r;
 
-        if (configured && *configured && !strstr(*configured, "%v")) {
+        fd = ucs_root_openat(m->root_fd, directory, O_PATH | O_DIRECTORY);
+        if (fd >= 0 && fstat(fd, &st) >= 0 && w->source && st.st_dev == w->dev && st.st_ino == w->ino)
+                return;
+        w->source = sd_event_source_disable_unref(w->source);
+        if (fd < 0)
+                return;
+        (void) snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+        r = sd_event_add_inotify(m->event, &w->source, path, IN_CLOSE_WRITE | IN_MOVED_TO | IN_DELETE | IN_ONLYDIR, on_images, m);
+        if (r < 0) {
+                log_debug("%s cannot be watched, changes in it are found by 'ucodectl check' only: %s", directory, strerror(-r));
+                return;
+        }
+        w->dev = st.st_dev;
+        w->ino = st.st_ino;
+}
+
+/* An initramfs is made long after the files that go into it, and a kernel chosen at any time: look again when it is done. */
+static void watch_images(Manager *m) {
+        char *const *configured = m->config->early_image_path;
+        char directory[UCS_EARLY_PATH_MAX] = "/boot", *slash;
+        bool named = configured && *configured;
+        OutlookWatch *w = m->outlook->watches;
+
+        if (named && !strstr(*configured, "%v")) {
                 (void) snprintf(directory, sizeof(directory), "%s", *configured);
                 slash = strrchr(directory, '/');
                 if (slash && slash > directory)
                         *slash = '\0';
         }
-        fd = ucs_root_openat(m->root_fd, directory, O_PATH | O_DIRECTORY);
-        if (fd >= 0 && fstat(fd, &st) >= 0 && o->watch && st.st_dev == o->watched_dev && st.st_ino == o->watched_ino)
-                return;
-        o->watch = sd_event_source_disable_unref(o->watch);
-        if (fd < 0)
-                return;
-        (void) snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-        r = sd_event_add_inotify(m->event, &o->watch, path, IN_CLOSE_WRITE | IN_MOVED_TO | IN_DELETE | IN_ONLYDIR, on_images, m);
-        if (r < 0) {
-                log_debug("%s cannot be watched, changes of early images are found by 'ucodectl check' only: %s", directory, strerror(-r));
-                return;
-        }
-        o->watched_dev = st.st_dev;
-        o->watched_ino = st.st_ino;
+        watch_directory(m, w++, directory);
+        for (const char *const *d = ucs_boot_directories; *d && w < m->outlook->watches + OUTLOOK_WATCHES_MAX; d++, w++)
+                if (named) /* then the boot loader is not asked */
+                        w->source = sd_event_source_disable_unref(w->source);
+                else
+                        watch_directory(m, w, *d);
 }
 
 void outlook_observe(Manager *m) {

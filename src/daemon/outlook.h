@@ -7,15 +7,22 @@
 #include "daemon/manager.h"
 #include "os/early.h"
 
+/* A directory; one that is not there has no source. */
+typedef struct OutlookWatch {
+        sd_event_source *source;
+        dev_t dev;
+        ino_t ino;
+} OutlookWatch;
+
+#define OUTLOOK_WATCHES_MAX 16
+
 struct Outlook {
         UcsEarlyReader *reader;
         UcsEarly early;   /* as it was read last */
         UcsOutlook shown; /* as it was judged last */
         char **culprits;  /* a sentence each; NULL: none */
 
-        sd_event_source *watch; /* of the directory of the images */
-        dev_t watched_dev;
-        ino_t watched_ino;
+        OutlookWatch watches[OUTLOOK_WATCHES_MAX]; /* of the directory of the images, and of those of the boot loader's files */
 
         uint32_t said_fallback_from, said_fallback_to;
         bool file_known, file_there; /* run/ucodesync/reboot-required */
@@ -25,7 +32,7 @@ int outlook_new(int root_fd, Outlook **ret);
 Outlook *outlook_free(Outlook *o);
 
 /* Look at the images and for culprits, and name in the journal those that are new: at the start, after a scan, on Check, after a load and when something
- * changes in the directory of the images. Not at each wake-up: an idle daemon reads nothing. */
+ * changes in the directory of the images or in those of the boot loader's files. Not at each wake-up: an idle daemon reads nothing. */
 void outlook_observe(Manager *m);
 
 /* The first judgement of a boot: has early loading worked? */

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Names in /boot; see early.h. A guess by what distributions do, and made to be right or to find nothing: no boot loader's configuration is read. */
+/* Names in /boot; see early.h. A guess by what distributions do, and made to be right or to find nothing; what the boot loader is told comes before it. */
 
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 
+#include "os/boot-loader.h"
 #include "os/early-images.h"
 #include "os/root.h"
 
@@ -109,16 +110,25 @@ static bool is_kernel(char *const *names, const char *release) {
         return !strstr(release, "rescue") && has(names, kernel);
 }
 
-static int find_running(char *const *names, const char *release, UcsEarlyChain *c) {
+/* The images of one release, by their names. 1: there are some. */
+static int find_release(char *const *names, const char *release, UcsEarlyChain *c) {
         char found[RELEASE_MAX];
 
-        if (push_separate(c, names) < 0)
-                return -ENOMEM;
         for (char *const *n = names; n && *n && *release; n++)
                 if (release_of(*n, found) && streq(found, release)) {
                         (void) snprintf(c->release, sizeof(c->release), "%s", release);
-                        return push(c, *n);
+                        return push_separate(c, names) < 0 || push(c, *n) < 0 ? -ENOMEM : 1;
                 }
+        return 0;
+}
+
+static int find_running(char *const *names, const char *release, UcsEarlyChain *c) {
+        int r = find_release(names, release, c);
+
+        if (r != 0)
+                return r < 0 ? r : 0;
+        if (push_separate(c, names) < 0)
+                return -ENOMEM;
         for (size_t i = 0; i < ELEMENTSOF(nameless); i++)
                 if (has(names, nameless[i]))
                         return push(c, nameless[i]);
@@ -158,8 +168,62 @@ static int find_configured(char *const *configured, const char *release, UcsEarl
         return 0;
 }
 
-int ucs_early_chains(int root_fd, char *const *configured, UcsEarlyChain *ret_running, UcsEarlyChain *ret_other) {
-        _cleanup_(ucs_early_chain_done) UcsEarlyChain running = {}, other = {};
+/* All releases that an image in /boot names. */
+static int list_releases(char *const *names, char ***ret) {
+        char release[RELEASE_MAX];
+
+        for (; names && *names; names++)
+                if (release_of(*names, release) && !has(*ret, release) && strv_push(ret, release) < 0)
+                        return -ENOMEM;
+        return 0;
+}
+
+static bool same_paths(char *const *a, char *const *b) {
+        for (; a && *a && b && *b; a++, b++)
+                if (!streq(*a, *b))
+                        return false;
+        return !(a && *a) && !(b && *b);
+}
+
+/* Of what the boot loader is told, in place of what the names alone make likely. */
+static int follow_boot_loader(int root_fd, char *const *names, const char *release, UcsEarlyChains *c) {
+        _cleanup_(ucs_boot_next_done) UcsBootNext next = {};
+        _cleanup_(ucs_early_chain_done) UcsEarlyChain chain = {};
+        _cleanup_strv_ char **releases = NULL;
+        int r;
+
+        r = list_releases(names, &releases);
+        if (r >= 0)
+                r = ucs_boot_next_read(root_fd, releases, &next);
+        if (r < 0)
+                return r;
+        (void) snprintf(c->next_by, sizeof(c->next_by), "%s", next.why);
+        if (!next.known)
+                return find_other(names, release, &c->other);
+
+        (void) snprintf(chain.release, sizeof(chain.release), "%s", next.release);
+        if (next.initrds)
+                chain.paths = TAKE_PTR(next.initrds);
+        else if (find_release(names, next.release, &chain) < 0)
+                return -ENOMEM;
+        if (!chain.paths) {
+                (void) snprintf(c->next_by, sizeof(c->next_by), "%.100s names a kernel without an initramfs", next.why);
+                return find_other(names, release, &c->other);
+        }
+        if (*release && (streq(chain.release, release) || (!*chain.release && same_paths(chain.paths, c->running.paths)))) {
+                c->next = UCS_NEXT_RUNNING;
+                ucs_early_chain_done(&c->running);
+                c->running = chain;
+        } else {
+                c->next = UCS_NEXT_OTHER;
+                c->other = chain;
+        }
+        chain.paths = NULL;
+        return 0;
+}
+
+int ucs_early_chains(int root_fd, char *const *configured, UcsEarlyChains *ret) {
+        _cleanup_(ucs_early_chains_done) UcsEarlyChains c = {};
         _cleanup_free_ char *text = NULL;
         _cleanup_strv_ char **names = NULL;
         const char *release = "";
@@ -170,22 +234,21 @@ int ucs_early_chains(int root_fd, char *const *configured, UcsEarlyChain *ret_ru
         if (strchr(release, '/') || strlen(release) >= RELEASE_MAX)
                 release = "";
         if (configured && *configured) {
-                r = find_configured(configured, release, &running);
+                r = find_configured(configured, release, &c.running);
                 if (r < 0)
                         return r;
         } else {
                 r = list_boot(root_fd, &names);
                 if (r < 0)
                         return r;
-                r = find_running(names, release, &running);
+                r = find_running(names, release, &c.running);
                 if (r < 0)
                         return r;
-                r = find_other(names, release, &other);
+                r = follow_boot_loader(root_fd, names, release, &c);
                 if (r < 0)
                         return r;
         }
-        *ret_running = running;
-        *ret_other = other;
-        running.paths = other.paths = NULL;
+        *ret = c;
+        c.running.paths = c.other.paths = NULL;
         return 0;
 }

@@ -234,17 +234,19 @@ static void follow(UcsEarlyReader *r, const UcsEarlyChain *c, UcsEarlyImage *ret
 }
 
 int ucs_early_read(UcsEarlyReader *r, char *const *configured, const UcsMachine *m, UcsEarly *ret) {
-        _cleanup_(ucs_early_chain_done) UcsEarlyChain running = {}, other = {};
+        _cleanup_(ucs_early_chains_done) UcsEarlyChains chains = {};
         int k;
 
         *ret = (UcsEarly){};
         if (!ucs_early_name(m->vendor)) /* nothing could be for this machine */
                 return 0;
         forget_for(r, m);
-        k = ucs_early_chains(r->root_fd, configured, &running, &other);
+        k = ucs_early_chains(r->root_fd, configured, &chains);
         if (k < 0)
                 return k;
-        follow(r, &running, &ret->running);
-        follow(r, &other, &ret->other);
+        follow(r, &chains.running, &ret->running);
+        follow(r, &chains.other, &ret->other);
+        ret->next = chains.next;
+        memcpy(ret->next_by, chains.next_by, sizeof(ret->next_by));
         return 0;
 }

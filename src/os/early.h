@@ -10,8 +10,10 @@
  *
  * or, for the running kernel only and where there is none of these, initramfs-linux.img, initrd.img, initrd. Before each come the images that boot
  * loaders put in front of it: *-ucode.img, and GRUB's intel-uc.img, amd-uc.img, early_ucode.cpio, microcode.cpio. The first member of the vendor's
- * name counts, and what is no archive ends the search, as in the kernel. Which kernel a boot loader takes, and with which images, is in files of its own
- * that are not read: configure ImagePath= where this guess is wrong.
+ * name counts, and what is no archive ends the search, as in the kernel.
+ *
+ * Where the boot loader's files name the kernel of the next boot (os/boot-loader.h), its images take the place of those of the newest one: the files that its entry
+ * lists, in that order, else by these names. Configure ImagePath= where both are wrong.
  *
  * An image is read by windows at its head, and the microcode in it once; the rest of it never. */
 

@@ -10,6 +10,8 @@
 #include "core/policy/outlook.h"
 
 const UcsEarlyImage *ucs_early_leading(const UcsEarly *e) {
+        if (e->next == UCS_NEXT_OTHER)
+                return &e->other;
         return e->running.finding != UCS_EARLY_NO_IMAGE ? &e->running : &e->other;
 }
 
@@ -245,25 +247,44 @@ static void look_at_boot(const Look *l, size_t i, UcsOutlook *o) {
                "its order in the boot loader's entry, and 'microcode' in the kernel log of the boot", boot, l->image->path, early);
 }
 
+/* "0x110", or that there is nothing. */
+static const char *say_revision(char buf[static 32], uint32_t revision) {
+        if (revision > 0)
+                (void) snprintf(buf, 32, "0x%" PRIx32, revision);
+        else
+                (void) snprintf(buf, 32, "nothing for this CPU");
+        return buf;
+}
+
 static void look_at_images(const UcsEarly *early, const Look *l, size_t group, UcsOutlook *o) {
-        const UcsEarlyImage *other = &early->other;
-        uint32_t a = ucs_early_revision(&early->running, group), b = ucs_early_revision(other, group);
+        const UcsEarlyImage *other = &early->other, *running = &early->running;
+        uint32_t a = ucs_early_revision(running, group), b = ucs_early_revision(other, group);
+        char has[32], unlike[32], why[UCS_EARLY_PATH_MAX] = "";
 
         if (l->image->finding == UCS_EARLY_BAD)
                 say(o, "The early loader takes nothing from %.200s: %.120s", l->image->path, l->image->error.text);
-        if (l->image == other || other->finding == UCS_EARLY_NO_IMAGE || a == b)
+        if (other->finding == UCS_EARLY_NO_IMAGE || running->finding == UCS_EARLY_NO_IMAGE || a == b)
                 return;
+        if (early->next == UCS_NEXT_OTHER) {
+                say(o, "The next boot takes another kernel (%.100s), with %s in %.100s; that of the kernel that runs, %.80s, has %s", early->next_by,
+                    say_revision(has, b), other->path, running->path, say_revision(unlike, a));
+                return;
+        }
+        if (*early->next_by)
+                (void) snprintf(why, sizeof(why), "; whether it does cannot be known: %s", early->next_by);
         if (other->finding == UCS_EARLY_BAD || b == 0)
-                say(o, "Kernel %s, should the boot loader take it, would come up without the microcode of %s: nothing for this CPU is in %s", other->release,
-                    l->image->path, other->path);
+                say(o, "Kernel %s, should the boot loader take it, would come up without the microcode of %.90s: nothing for this CPU is in %.90s%s",
+                    other->release, l->image->path, other->path, why);
         else
-                say(o, "Kernel %s, should the boot loader take it, brings 0x%" PRIx32 " (%s)", other->release, b, other->path);
+                say(o, "Kernel %s, should the boot loader take it, brings 0x%" PRIx32 " (%.100s)%s", other->release, b, other->path, why);
 }
 
 void ucs_outlook(const UcsWorld *world, const UcsDecision *d, const UcsHistory *history, const UcsEarly *early, size_t group, const char *boot_id,
                  UcsOutlook *ret) {
-        Look l = { world, history, ucs_early_leading(early), boot_id, boot_began(world) };
+        Look l = { world, history, ucs_early_leading(early), boot_id, boot_began(world) }, this_boot = l;
 
+        if (early->next == UCS_NEXT_OTHER)
+                this_boot.image = &early->running;
         *ret = (UcsOutlook){ .early_revision = ucs_early_revision(l.image, group) };
         (void) snprintf(ret->early_path, sizeof(ret->early_path), "%s", l.image->path);
         if (!reboot_can_help(world->machine))
@@ -274,7 +295,7 @@ void ucs_outlook(const UcsWorld *world, const UcsDecision *d, const UcsHistory *
                 look_at_reboot(&l, d, i, ret);
         }
         if (group < world->machine->n_groups)
-                look_at_boot(&l, group, ret);
+                look_at_boot(&this_boot, group, ret);
         look_at_images(early, &l, group, ret);
 }
 
@@ -295,7 +316,7 @@ bool ucs_early_boots_judge(UcsState *state, const UcsWorld *world, const UcsHist
                 boot = came_up_with(history, g, boot_id, &loaded);
                 if (last == 0 || boot >= last)
                         continue;
-                if (boot == 0 || !is_from_before(&l))
+                if (boot == 0 || l.image->finding == UCS_EARLY_NO_IMAGE || !is_from_before(&l))
                         unknown = true;
                 else if (ucs_early_revision(l.image, i) >= last)
                         broken = true;

@@ -27,12 +27,21 @@ typedef struct UcsEarlyImage {
         UcsError error;
 } UcsEarlyImage;
 
+/* Which of the two the boot loader is told to take. */
+typedef enum UcsNextKernel {
+        UCS_NEXT_UNKNOWN, /* `other` is the newest one beside that which runs */
+        UCS_NEXT_RUNNING, /* there is no `other` */
+        UCS_NEXT_OTHER,
+} UcsNextKernel;
+
 typedef struct UcsEarly {
         UcsEarlyImage running; /* of the kernel that runs */
-        UcsEarlyImage other;   /* of the newest one beside it: which of the two comes next is up to the boot loader */
+        UcsEarlyImage other;
+        UcsNextKernel next;
+        char next_by[160]; /* what says so: "saved_entry in /boot/grub2/grubenv"; UCS_NEXT_UNKNOWN: why it is, "": nothing says anything */
 } UcsEarly;
 
-/* The one that is shown: that of the running kernel, else the other one. */
+/* The one that is shown: that of the kernel that is next; where that is unknown, of the running one, else the other one. */
 const UcsEarlyImage *ucs_early_leading(const UcsEarly *e);
 
 /* What it has for a group; 0: nothing, or unknown. */

@@ -2,80 +2,7 @@
 
 /* The next boot: what takes a reboot, what a reboot would bring, what it would lose, and boots that came up older. */
 
-#include <stdio.h>
-#include <string.h>
-
-#include "core/policy/outlook.h"
-#include "ucs-test.h"
-
-#define SECOND UINT64_C(1000000)
-#define NOW (UINT64_C(2000000000) * SECOND)
-#define UPTIME (UINT64_C(86400) * SECOND)
-#define BEFORE (NOW - UPTIME - SECOND) /* the image was there when this boot began */
-#define AFTER (NOW - SECOND)           /* it was made since */
-
-#define OLD 0x100U
-#define MID 0x108U
-#define NEW 0x110U
-#define IMAGE "/boot/initrd.img-6.1.0-13-amd64"
-
-/* A machine of one group, and everything that is asked about it. */
-typedef struct Scene {
-        UcsGroup groups[2];
-        UcsMachine machine;
-        UcsCandidate candidates[2];
-        UcsScan scan;
-        UcsHealth health;
-        UcsHistoryEntry entries[2];
-        UcsHistory history;
-        UcsEarly early;
-        UcsDecision decision;
-        UcsWorld world;
-} Scene;
-
-static void scene(Scene *s, uint32_t runs, uint32_t disk, uint32_t early, uint64_t image_changed) {
-        *s = (Scene){
-                .groups = { { .signature = 0x50654, .platform_mask = 1, .n_cpus = 8, .lowest_revision = runs, .highest_revision = runs } },
-                .machine = { .vendor = UCS_VENDOR_INTEL, .support = UCS_SUPPORT_LATE_LOAD, .n_groups = 1 },
-                .candidates = { { .finding = disk > runs ? UCS_FOUND_NEWER : disk > 0 ? UCS_FOUND_NOT_NEWER : UCS_FOUND_NOTHING, .signature = 0x50654,
-                                  .platform_mask = 1, .update.revision = disk } },
-                .scan.n_candidates = 1,
-                .health.uptime_usec = UPTIME,
-                .early.running = { .finding = UCS_EARLY_FOUND, .path = IMAGE, .release = "6.1.0-13-amd64", .changed_usec = image_changed, .revisions = { early } },
-                .world = { .realtime_usec = NOW },
-        };
-        s->machine.groups = s->groups;
-        s->scan.candidates = s->candidates;
-        s->history.entries = s->entries;
-        s->world.machine = &s->machine;
-        s->world.scan = &s->scan;
-        s->world.health = &s->health;
-        if (disk > runs)
-                s->decision.candidate = &s->candidates[0];
-}
-
-static void loaded(Scene *s, const char *boot, uint32_t from, uint32_t to) {
-        UcsHistoryEntry *e = &s->entries[s->history.n_entries++];
-
-        *e = (UcsHistoryEntry){ .result = UCS_RESULT_SUCCESS, .signature = 0x50654, .platform_mask = 1, .old_revision = from, .new_revision = to };
-        (void) snprintf(e->boot_id, sizeof(e->boot_id), "%s", boot);
-}
-
-static void blocked(Scene *s, UcsBlocker b, uint64_t clears) {
-        s->decision.blocked |= ucs_blocker_bit(b);
-        s->decision.reports[s->decision.n_reports++] = (UcsBlockerReport){ .blocker = b, .clears_usec = clears };
-}
-
-static void ask(Scene *s, UcsOutlook *o) {
-        ucs_outlook(&s->world, &s->decision, &s->history, &s->early, 0, "this-boot", o);
-}
-
-static bool says(const UcsOutlook *o, const char *text) {
-        for (size_t i = 0; i < o->n_sentences; i++)
-                if (strstr(o->sentences[i], text))
-                        return true;
-        return false;
-}
+#include "outlook-scene.h"
 
 /* Advisory: for which reasons a reboot is any help, and whether the image is made already. */
 ucs_test(outlook, advisory) {
@@ -396,6 +323,18 @@ ucs_test(outlook, boots_in_a_row) {
                 cr_expect_not(ucs_early_boots_judge(&state, &s.world, &s.history, &s.early, ""));
                 cr_expect_eq(state.early_boots.broken, boot_rows[i].after, "%s, asked again", boot_rows[i].name);
         }
+}
+
+/* /boot was not there when the boot was judged: that says nothing of the boot. */
+ucs_test(outlook, boots_without_an_image) {
+        UcsState state = { .early_boots = { 2, "last-boot" } };
+        Scene s;
+
+        scene(&s, OLD, 0, 0, 0);
+        s.early = (UcsEarly){};
+        loaded(&s, "last-boot", OLD, NEW);
+        cr_expect(ucs_early_boots_judge(&state, &s.world, &s.history, &s.early, "this-boot"));
+        cr_expect_eq(state.early_boots.broken, 2U);
 }
 
 /* A load in this boot already, before the daemon looked: what counts is what the boot came up with. */
