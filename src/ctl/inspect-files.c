@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <sys/mman.h>
 
+#include "core/ucode/file.h"
 #include "core/ucode/update.h"
 #include "ctl/inspect-files.h"
 #include "os/decompress.h"

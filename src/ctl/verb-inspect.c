@@ -10,7 +10,9 @@
 #include <stdio.h>
 
 #include "base/parse.h"
+#include "core/ucode/choose.h"
 #include "core/ucode/entrysign.h"
+#include "core/ucode/file.h"
 #include "core/ucode/update.h"
 #include "ctl/ctl-table.h"
 #include "ctl/inspect-files.h"

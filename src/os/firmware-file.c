@@ -8,6 +8,7 @@
 #include <sha2.h>
 
 #include "base/timefmt.h"
+#include "core/ucode/file.h"
 #include "os/firmware.h"
 #include "os/root.h"
 

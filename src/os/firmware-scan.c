@@ -4,7 +4,9 @@
  * decided here but "newer or not", and that by core/ucode; a file that cannot be read or parsed becomes a
  * finding with a sentence that names it. */
 
+#include "core/ucode/choose.h"
 #include "core/ucode/entrysign.h"
+#include "core/ucode/file.h"
 #include "os/firmware.h"
 
 /* A file name, looked for once. */

@@ -3,6 +3,8 @@
 /* The reports that are about a file and a CPU alone, without a machine: what is in the file for that CPU, and whether it would be taken. A row
  * begins with the number of its report (reports.py); beside the reported input stand neighbours of its kind. */
 
+#include "core/ucode/choose.h"
+#include "core/ucode/file.h"
 #include "core/ucode/update.h"
 #include "fixture.h"
 #include "ucs-test.h"

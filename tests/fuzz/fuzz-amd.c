@@ -4,7 +4,9 @@
  * exceeds it; and what the early loader would take is one of the patches. */
 
 #include "core/ucode/amd.h"
+#include "core/ucode/choose.h"
 #include "core/ucode/early.h"
+#include "core/ucode/file.h"
 #include "fuzz.h"
 
 static uint32_t get(const uint8_t *p) {

@@ -4,7 +4,9 @@
  * fuzzer never gets by itself. Holds: what is accepted tiles the file, its sums are zero, and every choice
  * is one that matches and that nothing exceeds. */
 
+#include "core/ucode/choose.h"
 #include "core/ucode/early.h"
+#include "core/ucode/file.h"
 #include "core/ucode/intel.h"
 #include "fixture.h"
 #include "fuzz.h"

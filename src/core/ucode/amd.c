@@ -11,7 +11,6 @@
 
 #include "core/ucode/amd.h"
 #include "core/ucode/bytes.h"
-#include "core/ucode/file.h"
 
 #define CONTAINER_HEADER_SIZE 12U /* magic, type and length of the equivalence table */
 #define SECTION_HEADER_SIZE   8U

@@ -3,6 +3,7 @@
 /* The early image; see early.h. Offsets are those of the image: the kernel aligns addresses, and an
  * initramfs starts at a page. All arithmetic is 64 bits wide, on fields of 32 bits: nothing wraps. */
 
+#include "core/ucode/choose.h"
 #include "core/ucode/early.h"
 #include "base/str.h"
 #include "core/ucode/amd.h"

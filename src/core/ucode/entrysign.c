@@ -3,7 +3,7 @@
 /* The cutoffs of EntrySign; see entrysign.h. */
 
 #include "core/ucode/entrysign.h"
-#include "core/ucode/update.h"
+#include "core/ucode/signature.h"
 
 /* One a CPU type, sorted: the type is the upper 24 bits. From the kernel's need_sha_check(), later
  * get_cutoff_revision() (arch/x86/kernel/cpu/microcode/amd.c), as of 6.19: with dd14022a7ce9 (0x0b4041) and

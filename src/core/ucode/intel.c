@@ -10,7 +10,6 @@
 
 #include "core/ucode/intel.h"
 #include "core/ucode/bytes.h"
-#include "core/ucode/file.h"
 
 /* Offsets in the header, struct microcode_header_intel of asm/microcode.h. */
 enum {

@@ -6,6 +6,7 @@
 #include <sys/sysmacros.h>
 #include <sys/utsname.h>
 
+#include "core/ucode/file.h"
 #include "firmware-files.h"
 
 /* --- the search path --- */

@@ -3,6 +3,7 @@
 /* AMD containers that are wrong by chance, and such that are made to exhaust whoever reads them. */
 
 #include "core/ucode/amd.h"
+#include "core/ucode/file.h"
 #include "mutate.h"
 #include "ucs-test.h"
 

@@ -5,6 +5,8 @@
 
 #include "base/str.h"
 #include "core/ucode/amd.h"
+#include "core/ucode/choose.h"
+#include "core/ucode/file.h"
 #include "mutate.h"
 #include "ucs-test.h"
 

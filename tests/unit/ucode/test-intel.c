@@ -4,6 +4,7 @@
 
 #include <stdio.h>
 
+#include "core/ucode/file.h"
 #include "core/ucode/intel.h"
 #include "mutate.h"
 #include "ucs-test.h"

@@ -8,6 +8,7 @@
 #include <stdio.h>
 
 #include "base/str.h"
+#include "core/ucode/file.h"
 #include "core/ucode/update.h"
 #include "ucs-test.h"
 

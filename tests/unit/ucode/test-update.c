@@ -3,7 +3,9 @@
 /* Which update is for a CPU, which of several is taken, and the small change: names, dates, signatures. */
 
 #include "core/ucode/amd.h"
+#include "core/ucode/choose.h"
 #include "core/ucode/entrysign.h"
+#include "core/ucode/file.h"
 #include "mutate.h"
 #include "ucs-test.h"
 
