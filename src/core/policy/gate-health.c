@@ -39,8 +39,9 @@ static bool say_mixed(const UcsMachine *m, UcsBlockerReport *r) {
                         continue;
                 ucs_machine_laggards(m, g, &laggards);
                 (void) ucs_cpuset_format(&laggards, &list);
-                return ucs_gate_say(r, 0, "Revisions are mixed: CPUs %.120s lag behind the 0x%x of others of their kind; a reboot brings all of them to one",
-                                    list ?: "of one kind", g->highest_revision);
+                return ucs_gate_say(r, 0, "Revisions are mixed: CPUs %.100s lag behind the 0x%x of others of their kind; %s", list ?: "of one kind",
+                                    g->highest_revision, ucs_cpuset_has(&laggards, 0) ? "the kernel goes by CPU 0, so that another load reaches them" :
+                                                         "offline and online again brings up what a load left behind");
         }
         return false;
 }

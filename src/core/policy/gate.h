@@ -57,5 +57,5 @@ bool ucs_gate_denied(const UcsCase *c, UcsBlockerReport *r);
 bool ucs_gate_minrev(const UcsCase *c, UcsBlockerReport *r);
 bool ucs_gate_unapproved(const UcsCase *c, UcsBlockerReport *r);
 
-/* Write the sentence; always returns true, so that a gate ends in `return ucs_gate_say(r, 0, "…")`. */
+/* gate.c: write the sentence; always returns true, so that a gate ends in `return ucs_gate_say(r, 0, "…")`. */
 bool ucs_gate_say(UcsBlockerReport *r, uint64_t clears_usec, const char *format, ...) _printf_(3, 4);

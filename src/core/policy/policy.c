@@ -3,7 +3,6 @@
 /* The decision. One pass: find what there is to load, ask every gate of the table, and derive from the set of blockers what is to be done and
  * when to look again. See policy.h for what this room promises; the gates are in gate-*.c. */
 
-#include <stdarg.h>
 #include <stdio.h>
 
 #include "base/enum.h"
@@ -48,16 +47,6 @@ static const struct {
 /* While a CPU is missing, or a shutdown is scheduled that may be cancelled, the caller looks again: no event tells of either inside the sandbox. */
 #define POLL_BITS (ucs_blocker_bit(UCS_BLOCKER_CPUS_OFFLINE) | ucs_blocker_bit(UCS_BLOCKER_SHUTDOWN))
 #define SCHEDULE_BITS (ucs_blocker_bit(UCS_BLOCKER_WINDOW) | ucs_blocker_bit(UCS_BLOCKER_LOAD))
-
-bool ucs_gate_say(UcsBlockerReport *r, uint64_t clears_usec, const char *format, ...) {
-        va_list ap;
-
-        va_start(ap, format);
-        (void) vsnprintf(r->sentence, sizeof(r->sentence), format, ap);
-        va_end(ap);
-        r->clears_usec = clears_usec;
-        return true;
-}
 
 /* What a load would be about: something newer, or, for someone who wants the kernel's own answer, whatever file there is. */
 static const UcsCandidate *find_candidate(const UcsScan *scan, uint64_t flags) {

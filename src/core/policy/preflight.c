@@ -9,6 +9,7 @@
 
 #include "base/str.h"
 #include "core/policy/preflight.h"
+#include "core/ucode/choose.h"
 #include "core/ucode/entrysign.h"
 
 /* Erratum BDX90 (intel.c, is_blacklisted()): Broadwell-EX of more than 2.5 MiB of last-level cache a core hangs. */
@@ -133,7 +134,7 @@ static bool step_judged_by_one(const Flight *f) {
         if (f->running == 0 || f->running < f->k->update.revision)
                 return false;
         return say(f, nothing(f, f->amd ? 0 : ENOENT),
-                   "The kernel judges by CPU %u alone, which runs 0x%x already, and leaves the CPUs that lag behind as they are; a reboot brings them up",
+                   "The kernel judges by CPU %u alone, which runs 0x%x already, and leaves the CPUs that lag behind as they are; offline and online again brings them up",
                    f->m->cpus[0].cpu, f->running);
 }
 
