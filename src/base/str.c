@@ -120,6 +120,15 @@ size_t strv_length(char *const *l) {
         return n;
 }
 
+bool strv_equal(char *const *a, char *const *b) {
+        static char *const empty[] = { NULL };
+
+        for (a = a ?: empty, b = b ?: empty; *a && *b; a++, b++)
+                if (!streq(*a, *b))
+                        return false;
+        return !*a && !*b;
+}
+
 int strv_push(char ***l, const char *s) {
         size_t n = strv_length(*l);
         char *copy, **p;

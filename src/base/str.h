@@ -48,5 +48,6 @@ int ucs_text_take(UcsText *t, char **ret, size_t *ret_length);
 int strv_push(char ***l, const char *s);
 char **strv_free(char **l);
 size_t strv_length(char *const *l);
+bool strv_equal(char *const *a, char *const *b); /* the same strings in the same order; NULL is an empty list */
 DEFINE_CLEANUP(char **, strv_free);
 #define _cleanup_strv_ _cleanup_(strv_freep)

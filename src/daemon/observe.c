@@ -120,10 +120,27 @@ int manager_observe_cpus(Manager *m, Depth depth) {
         return !known || changed || !same_groups(groups, n_groups, m->machine->groups, m->machine->n_groups);
 }
 
+/* Somebody may have written to sys/module/firmware_class/parameters/path: the kernel goes by it at once, and so do we. */
+static int follow_search_path(Manager *m) {
+        _cleanup_strv_ char **now = NULL;
+        int r;
+
+        r = ucs_firmware_search_path(m->root_fd, m->config->firmware_path, &now);
+        if (r < 0)
+                return r;
+        if (!m->search_path || strv_equal(now, m->search_path))
+                return 0;
+        log_info("The kernel looks for firmware elsewhere now, in %s first", now[0] ?: "no directory");
+        return manager_watch(m);
+}
+
 int manager_scan(Manager *m) {
         _cleanup_(ucs_scan_freep) UcsScan *scan = NULL;
         int r;
 
+        r = follow_search_path(m);
+        if (r < 0)
+                return r;
         r = ucs_firmware_scan(m->root_fd, m->search_path, m->machine, &m->kernel, &scan);
         if (r < 0)
                 return r;

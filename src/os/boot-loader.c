@@ -133,17 +133,6 @@ _printf_(2, 3) static void unknown(Look *l, const char *format, ...) {
         va_end(ap);
 }
 
-static bool strv_equal(char *const *a, char *const *b) {
-        size_t n = strv_length(a);
-
-        if (strv_length(b) != n)
-                return false;
-        for (size_t i = 0; i < n; i++)
-                if (!streq(a[i], b[i]))
-                        return false;
-        return true;
-}
-
 /* One of them says: this kernel (`entry` NULL: by its release alone). */
 static int answer(Look *l, const char *said_by, const UcsBootEntry *entry, const char *release) {
         _cleanup_strv_ char **initrds = NULL;

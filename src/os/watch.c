@@ -121,17 +121,6 @@ static int set_fill(WatchSet *s, int fd, WatchPlan *p) {
         return r < 0 ? r : 0;
 }
 
-static bool strv_equal(char *const *a, char *const *b) {
-        size_t n = strv_length(a);
-
-        if (strv_length(b) != n)
-                return false;
-        for (size_t i = 0; i < n; i++)
-                if (!streq(a[i], b[i]))
-                        return false;
-        return true;
-}
-
 static bool set_equal(const WatchSet *a, const WatchSet *b) {
         if (a->n != b->n)
                 return false;

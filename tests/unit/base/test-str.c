@@ -148,3 +148,13 @@ ucs_test(str, enum_names) {
         cr_expect_eq(colour_from_string(""), _COLOUR_INVALID);
         cr_expect_eq(colour_from_string(NULL), _COLOUR_INVALID);
 }
+
+ucs_test(str, strv_equal) {
+        static char x[] = "x", y[] = "y";
+        char *const none[] = { NULL }, *const a[] = { x, NULL }, *const ab[] = { x, y, NULL }, *const ba[] = { y, x, NULL };
+        char *const *const lists[] = { NULL, none, a, ab, ba };
+
+        for (size_t i = 0; i < ELEMENTSOF(lists); i++)
+                for (size_t k = 0; k < ELEMENTSOF(lists); k++)
+                        cr_expect_eq(strv_equal(lists[i], lists[k]), i == k || (i < 2 && k < 2), "%zu and %zu", i, k);
+}
