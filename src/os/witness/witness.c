@@ -131,16 +131,26 @@ int ucs_witness_arm(UcsWitness *w) {
 }
 
 /* A stall of nobody: who the CPUs are, and no evidence. */
-static int blank_stall(const UcsWitness *w, UcsWitnessKind kind, UcsStall *ret) {
+/* `n_cpus`: all of them, or none for a witness that knows nothing of single ones. */
+static int blank_stall(const UcsWitness *w, UcsWitnessKind kind, size_t n_cpus, UcsStall *ret) {
         ucs_stall_init(ret);
-        ret->cpus = new0(UcsCpuStall, w->n_cpus);
+        ret->witness = kind;
+        if (n_cpus == 0)
+                return 0;
+        ret->cpus = reallocarray(NULL, n_cpus, sizeof(*ret->cpus));
         if (!ret->cpus)
                 return -ENOMEM;
-        if (w->n_cpus > 0)
-                memcpy(ret->cpus, w->cpus, w->n_cpus * sizeof(*ret->cpus));
-        ret->n_cpus = w->n_cpus;
-        ret->witness = kind;
+        memcpy(ret->cpus, w->cpus, n_cpus * sizeof(*ret->cpus));
+        ret->n_cpus = n_cpus;
         return 0;
+}
+
+/* Rows of CPUs: `write` has nothing to say in them, and others are mostly there. */
+static size_t rows_of(const UcsWitness *w, size_t i) {
+        for (size_t k = 0; witnesses[i]->kind == UCS_WITNESS_WRITE && k < ELEMENTSOF(witnesses); k++)
+                if (k != i && w->running[k].on)
+                        return 0;
+        return w->n_cpus;
 }
 
 int ucs_witness_collect(UcsWitness *w, UcsStall *s) {
@@ -150,7 +160,7 @@ int ucs_witness_collect(UcsWitness *w, UcsStall *s) {
         for (size_t i = ELEMENTSOF(witnesses); i > 0 && r >= 0; i--) {
                 if (!w->running[i - 1].on)
                         continue;
-                r = blank_stall(w, witnesses[i - 1]->kind, &seen[i - 1]);
+                r = blank_stall(w, witnesses[i - 1]->kind, rows_of(w, i - 1), &seen[i - 1]);
                 if (r >= 0)
                         r = witnesses[i - 1]->collect(w->running[i - 1].state, &seen[i - 1]);
         }
