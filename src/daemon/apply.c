@@ -1,23 +1,19 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /* One load, from the decision to its end: announce, observe afresh and decide again (any change undoes it), put the intent on disk, let the
- * reload thread write and witness, look at every CPU, and record what came of it. Nothing here decides whether a load may happen. */
+ * reload thread write and witness, and look at every CPU. What came of it is verdict.c's. Nothing here decides whether a load may happen. */
 
 #include <errno.h>
-#include <inttypes.h>
-#include <signal.h>
 
 #include "base/timefmt.h"
 #include "core/record/intent.h"
 #include "core/record/symptom.h"
-#include "daemon/aftermath.h"
-#include "daemon/log.h"
-#include "daemon/manager.h"
+#include "daemon/apply.h"
 #include "daemon/message-ids.h"
 #include "daemon/outlook.h"
 #include "daemon/stall-report.h"
+#include "daemon/verdict.h"
 #include "os/clock.h"
-#include "os/reload.h"
 #include "os/state.h"
 
 /* The kernel's own timeouts end a load within seconds; one that is still not back after this hangs in the kernel. */
@@ -25,23 +21,6 @@
 
 /* From the end of the write to reading the kernel's log. */
 #define LOG_SETTLE_USEC (300 * USEC_PER_MSEC)
-
-/* `busy` with no CPU to wait for and no window to come. */
-#define BUSY_RETRY_USEC USEC_PER_HOUR
-
-struct Apply {
-        Manager *manager;
-        UcsRequest request;
-        UcsReload *reload;
-        sd_event_source *done, *hang;
-        UcsMachine *before;
-        UcsCandidate candidate; /* a copy: the scan may be replaced meanwhile; `path` is owned */
-        uint32_t old_revision;
-        uint64_t begun_usec;
-        UcsPreflight foretold;
-        Aftermath aftermath;
-        UcsReloadOutcome outcome; /* from the end of the thread to the end of the load */
-};
 
 Apply *apply_free(Apply *a) {
         if (!a)
@@ -88,20 +67,6 @@ static int intent_write(Manager *m, const Apply *a) {
         return r;
 }
 
-static LogFields apply_fields(const Apply *a, const char *state, char hex[static UCS_DIGEST_HEX_MAX]) {
-        LogFields f = { LOG_FIELDS_NONE,
-                        .state = state,
-                        .old_revision = a->old_revision,
-                        .new_revision = a->candidate.update.revision,
-                        .path = a->candidate.path,
-                        .digest = ucs_digest_format(hex, a->candidate.digest),
-                        .predicted = a->foretold.error == 0 ? "success" : strerrorname_np(a->foretold.error) };
-
-        if (a->request.id != 0)
-                f.uid = a->request.uid;
-        return f;
-}
-
 /* What the request's flags really put aside. */
 static void say_override(Manager *m, const Apply *a, const UcsDecision *d) {
         _cleanup_text_ UcsText names = {};
@@ -112,126 +77,9 @@ static void say_override(Manager *m, const Apply *a, const UcsDecision *d) {
                 ucs_text_appendf(&names, "%s%s", i > 0 ? " " : "", ucs_blocker_to_string(d->reports[i].blocker));
         if (!names.data)
                 return;
-        f = apply_fields(a, "applying", hex);
+        f = verdict_fields(a, "applying", hex);
         f.blocked_by = names.data;
         log_event(LOG_WARNING, UCS_MESSAGE_OVERRIDE_USED, &f, "Request %u of user %u overrides: %s", a->request.id, a->request.uid, names.data);
-}
-
-/* When a file that met a busy kernel is tried again: when the missing CPUs are there (the blocker cpus-offline waits for them), else at the next
- * window. 0: no rejection is needed. A kernel that was busy although it was foretold to do without those that are offline is taken to want them all,
- * or it would be asked in a circle. */
-static uint64_t busy_until(Manager *m) {
-        UcsWorld world;
-        UcsInterval w;
-        bool blackout;
-        uint64_t now = ucs_clock_realtime_usec();
-        UcsCpuSet missing;
-
-        ucs_preflight_missing_cpus(m->machine, &m->kernel, &missing);
-        if (ucs_cpuset_count(&missing) > 0)
-                return 0;
-        if (ucs_cpuset_count(&m->machine->offline_siblings) > 0) {
-                m->all_cpus_demanded = true;
-                return 0;
-        }
-        manager_world(m, NULL, &world);
-        if (ucs_policy_next_window(m->config, &world, now, &w, &blackout) < 0)
-                return now + BUSY_RETRY_USEC;
-        if (!ucs_interval_contains(&w, now))
-                return w.start_usec;
-        if (w.end_usec != UINT64_MAX && ucs_policy_next_window(m->config, &world, w.end_usec, &w, &blackout) >= 0)
-                return w.start_usec;
-        return now + BUSY_RETRY_USEC;
-}
-
-static void reject(Manager *m, const Apply *a, UcsResult result) {
-        UcsRejection x = { .result = result, .when_usec = a->begun_usec };
-
-        if (!ucs_result_rejects(result))
-                return;
-        if (result == UCS_RESULT_BUSY) {
-                x.until_usec = busy_until(m);
-                if (x.until_usec == 0)
-                        return;
-        }
-        memcpy(x.digest, a->candidate.digest, sizeof(x.digest));
-        ucs_state_reject(&m->state, &x);
-}
-
-static void record(Manager *m, const Apply *a, const UcsReloadOutcome *o, UcsResult result, uint32_t new_revision, const UcsCpuSet *laggards) {
-        UcsHistoryEntry h = {
-                .when_usec = a->begun_usec,
-                .id = a->request.id,
-                .result = result,
-                .signature = a->candidate.signature,
-                .platform_mask = a->candidate.platform_mask,
-                .old_revision = a->old_revision,
-                .target_revision = a->candidate.update.revision,
-                .new_revision = new_revision,
-                .predicted_errno = a->foretold.error,
-                .write_errno = o->open_errno ?: o->write_errno,
-                .flags = a->request.flags,
-                .uid = a->request.id != 0 ? a->request.uid : UINT32_MAX,
-                .n_cpus = (uint32_t) m->machine->n_cpus,
-                .witness = o->stall.witness,
-                .stall_nsec = o->stall.stall_nsec,
-                .worst_nsec = o->stall.worst_nsec,
-                .write_nsec = o->stall.write_nsec,
-                .worst_cpu = o->stall.worst_cpu,
-                .tsc_hz = o->stall.tsc_hz,
-        };
-        uint64_t budget = m->config->max_stall_nsec;
-
-        memcpy(h.witnessed, o->stall.witnessed, sizeof(h.witnessed));
-        memcpy(h.digest, a->candidate.digest, sizeof(h.digest));
-        memcpy(h.boot_id, m->boot_id, sizeof(h.boot_id));
-        h.path = strdup(a->candidate.path);
-        if (a->aftermath.note)
-                h.note = strdup(a->aftermath.note);
-        if (result == UCS_RESULT_MIXED_REVISIONS)
-                (void) ucs_cpuset_format(laggards, &h.cpus);
-        if (!h.path || ucs_history_add(&m->history, &h, budget) < 0) {
-                log_error("Out of memory: this load is not in the history");
-                ucs_history_entry_done(&h);
-        }
-}
-
-static void say_result(Manager *m, const Apply *a, const UcsReloadOutcome *o, UcsResult result, uint32_t new_revision, const UcsCpuSet *laggards) {
-        /* a kernel from before 6.6 says success to nearly everything: without a change that is good news only where the target runs */
-        bool good = result == UCS_RESULT_SUCCESS || (result == UCS_RESULT_NO_CHANGE && new_revision == a->candidate.update.revision);
-        char hex[UCS_DIGEST_HEX_MAX], stall[UCS_TIMESPAN_MAX], write[UCS_TIMESPAN_MAX];
-        _cleanup_free_ char *list = NULL;
-        int answer = o->open_errno ?: o->write_errno;
-        LogFields f = apply_fields(a, good ? "current" : "failed", hex);
-
-        f.new_revision = new_revision;
-        f.result = ucs_result_to_string(result);
-        f.stall_nsec = o->stall.stall_nsec;
-        f.stall_ticks = o->stall.stall_ticks;
-        f.worst_cpu = o->stall.worst_cpu;
-        f.write_nsec = o->stall.write_nsec;
-        f.witness = ucs_witness_to_string(o->stall.witness);
-
-        ucs_format_stall(stall, o->stall.stall_nsec);
-        ucs_format_stall(write, o->stall.write_nsec);
-        if (good)
-                log_event(LOG_NOTICE, UCS_MESSAGE_APPLIED, &f, "Microcode 0x%x -> 0x%x on %zu CPUs, the machine stood still for %s (%s, write %s): %s",
-                          a->old_revision, new_revision, m->machine->n_cpus, stall, ucs_witness_to_string(o->stall.witness), write,
-                          ucs_result_advice(result, NULL));
-        else
-                log_event(result == UCS_RESULT_UNEXPECTED_REVISION ? LOG_CRIT : LOG_ERR, UCS_MESSAGE_APPLY_FAILED, &f,
-                          "Load of 0x%x from %s ended in '%s' (the kernel said %s%s): %s", a->candidate.update.revision, a->candidate.path,
-                          ucs_result_to_string(result), o->open_errno ? "at open: " : "",
-                          answer == 0 ? "success" : strerror(answer), ucs_result_advice(result, laggards));
-
-        if (a->aftermath.changed && *a->aftermath.changed)
-                log_event(LOG_WARNING, UCS_MESSAGE_FEATURES_CHANGED, &f, "CPU features changed with the load: %s; programs that looked before may fail", a->aftermath.changed);
-        if (a->aftermath.note)
-                log_line(LOG_WARNING, "After the load: %s", a->aftermath.note);
-        if (result == UCS_RESULT_MIXED_REVISIONS && ucs_cpuset_format(laggards, &list) >= 0)
-                log_event(LOG_CRIT, UCS_MESSAGE_REVISIONS_MIXED, &f, "CPUs %s kept an older revision than 0x%x", list, a->candidate.update.revision);
-        stall_say_over_budget(m, &o->stall, &f);
-        manager_say_answer(&a->foretold, answer);
 }
 
 static uint32_t lowest_revision(const UcsMachine *machine, const UcsCandidate *k) {
@@ -243,9 +91,7 @@ static uint32_t lowest_revision(const UcsMachine *machine, const UcsCandidate *k
 
 static void apply_end(Apply *a, UcsReloadOutcome *o) {
         Manager *m = a->manager;
-        UcsCpuSet laggards = {};
-        uint32_t new_revision;
-        UcsResult result;
+        Verdict v = {};
         bool changed;
 
         aftermath_look(m, &a->aftermath);
@@ -254,25 +100,23 @@ static void apply_end(Apply *a, UcsReloadOutcome *o) {
                 log_error("Out of memory after the load");
                 m->machine = TAKE_PTR(a->before);
         }
-        result = ucs_result_judge(&(UcsAttempt){ .open_errno = o->open_errno,
-                                                 .write_errno = o->write_errno,
-                                                 .signature = a->candidate.signature,
-                                                 .platform_mask = a->candidate.platform_mask,
-                                                 .target_revision = a->candidate.update.revision,
-                                                 .digest_rejected = a->aftermath.symptoms & UCS_SYMPTOM_DIGEST,
-                                                 .before = a->before,
-                                                 .after = m->machine->n_cpus > 0 ? m->machine : NULL },
-                                  &laggards);
-        new_revision = lowest_revision(m->machine, &a->candidate);
-        changed = result == UCS_RESULT_SUCCESS || result == UCS_RESULT_MIXED_REVISIONS || result == UCS_RESULT_UNEXPECTED_REVISION;
+        v.result = ucs_result_judge(&(UcsAttempt){ .open_errno = o->open_errno,
+                                                   .write_errno = o->write_errno,
+                                                   .signature = a->candidate.signature,
+                                                   .platform_mask = a->candidate.platform_mask,
+                                                   .target_revision = a->candidate.update.revision,
+                                                   .digest_rejected = a->aftermath.symptoms & UCS_SYMPTOM_DIGEST,
+                                                   .before = a->before,
+                                                   .after = m->machine->n_cpus > 0 ? m->machine : NULL },
+                                    &v.laggards);
+        v.new_revision = lowest_revision(m->machine, &a->candidate);
+        changed = v.result == UCS_RESULT_SUCCESS || v.result == UCS_RESULT_MIXED_REVISIONS || v.result == UCS_RESULT_UNEXPECTED_REVISION;
         if (changed)
                 aftermath_note_enclaves(m, &a->aftermath);
-        if (changed && result != UCS_RESULT_UNEXPECTED_REVISION) /* rules are about what was meant */
+        if (changed && v.result != UCS_RESULT_UNEXPECTED_REVISION) /* rules are about what was meant */
                 manager_note_risks(m, &a->candidate, a->old_revision, &a->aftermath.note);
 
-        record(m, a, o, result, new_revision, &laggards);
-        say_result(m, a, o, result, new_revision, &laggards);
-        reject(m, a, result);
+        verdict_write_down(m, a, o, &v);
         if (changed)
                 probation_begin(m, a->candidate.digest, a->begun_usec);
         recover_seen(m, true);
@@ -292,7 +136,7 @@ static void apply_end(Apply *a, UcsReloadOutcome *o) {
         m->apply = NULL;
         announce(m, false);
         manager_publish_stall(m);
-        manager_end_request(m, result, a->old_revision, new_revision, m->stall.stall_nsec);
+        manager_end_request(m, v.result, a->old_revision, v.new_revision, m->stall.stall_nsec);
 }
 
 static int on_settled(sd_event_source *source, uint64_t usec, void *userdata) {
@@ -324,7 +168,7 @@ static int on_done(sd_event_source *source, int fd, uint32_t revents, void *user
 static int on_hang(sd_event_source *source, uint64_t usec, void *userdata) {
         Apply *a = userdata;
         char hex[UCS_DIGEST_HEX_MAX];
-        LogFields f = apply_fields(a, "applying", hex);
+        LogFields f = verdict_fields(a, "applying", hex);
 
         f.result = ucs_result_to_string(UCS_RESULT_TIMEOUT);
         log_event(LOG_CRIT, UCS_MESSAGE_APPLY_FAILED, &f, "The kernel has not answered for two minutes: %s", ucs_result_advice(UCS_RESULT_TIMEOUT, NULL));
@@ -353,7 +197,7 @@ static int copy_candidate(Apply *a, const UcsCandidate *k) {
 
 /* It could not be begun: say why, and do not try in a circle. */
 static int give_up(Manager *m, Apply *a, int error, const char *what) {
-        UcsRejection x = { .result = UCS_RESULT_IO_ERROR, .when_usec = a->begun_usec, .until_usec = a->begun_usec + BUSY_RETRY_USEC };
+        UcsRejection x = { .result = UCS_RESULT_IO_ERROR, .when_usec = a->begun_usec, .until_usec = a->begun_usec + VERDICT_RETRY_USEC };
 
         log_error("%s: %s; it is tried again in an hour", what, strerror(-error));
         memcpy(x.digest, a->candidate.digest, sizeof(x.digest));
@@ -400,7 +244,7 @@ int apply_begin(Manager *m, const UcsDecision *d) {
         }
 
         say_override(m, a, &again);
-        f = apply_fields(a, "applying", hex);
+        f = verdict_fields(a, "applying", hex);
         manager_say_allowed(m, &f);
         manager_say_before_load(m);
         r = intent_write(m, a);
@@ -412,7 +256,7 @@ int apply_begin(Manager *m, const UcsDecision *d) {
                 return give_up(m, a, r, "No witness of the stall");
         stall_say_witnesses(witness, &e);
 
-        f = apply_fields(a, "applying", hex);
+        f = verdict_fields(a, "applying", hex);
         f.witness = ucs_witness_to_string(ucs_witness_kind(witness));
         log_event(LOG_NOTICE, UCS_MESSAGE_APPLY_STARTED, &f, "Loading 0x%x from %s on %zu CPUs, which run 0x%x; %s", a->candidate.update.revision,
                   a->candidate.path, m->machine->n_cpus, a->old_revision, stall_format_forecast(forecast, &m->forecast));
