@@ -128,8 +128,8 @@ bool ucs_gate_blackout(const UcsCase *c, UcsBlockerReport *r) {
 
 bool ucs_gate_load(const UcsCase *c, UcsBlockerReport *r) {
         const UcsLoadTracker *t = &c->state->load;
+        const uint64_t now = c->world->boottime_usec;
         char span[UCS_TIMESPAN_MAX];
-        uint64_t clears;
 
         if (ucs_load_tracker_quiet(t, c->world->boottime_usec, c->config->quiet_usec) ||
             (c->config->require == UCS_REQUIRE_ANY && c->in_window))
@@ -137,9 +137,10 @@ bool ucs_gate_load(const UcsCase *c, UcsBlockerReport *r) {
 
         ucs_format_timespan(span, MAX(c->config->quiet_usec, UCS_LOAD_SAMPLE_USEC)); /* one sample at least */
         if (t->quiet_since_boottime_usec > 0) {
-                clears = c->world->realtime_usec +
-                         (t->quiet_since_boottime_usec + c->config->quiet_usec - c->world->boottime_usec);
-                return ucs_gate_say(r, clears, "The machine must stay below the threshold for %s (QuietSec=)", span);
+                bool watched = now >= t->last.boottime_usec && now - t->last.boottime_usec <= UCS_LOAD_HOLE_USEC;
+                uint64_t since = watched ? t->quiet_since_boottime_usec : now; /* after a hole it counts from the next sample on */
+
+                return ucs_gate_say(r, c->world->realtime_usec + (since + c->config->quiet_usec - now), "The machine must stay below the threshold for %s (QuietSec=)", span);
         }
         if (t->last.valid && t->last.value_ppm >= c->config->threshold_ppm)
                 return ucs_gate_say(r, 0, "The load by %s is %.1f%%, not below %.1f%% (Threshold=)",

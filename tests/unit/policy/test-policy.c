@@ -388,6 +388,16 @@ ucs_test(policy, quiet_time_needs_watching) {
         s.world.load = NULL;
         ucs_policy_confirm(s.config, &s.state, &s.world, &d);
         cr_expect_eq(d.holding, 0U);
+
+        /* long after the last sample the time begins anew, and what is said is not in the past */
+        for (unsigned k = 0; k < 3; k++) {
+                s.world.boottime_usec += 50 * UCS_LOAD_SAMPLE_USEC;
+                s.world.realtime_usec += 50 * UCS_LOAD_SAMPLE_USEC;
+                ucs_policy_explain(s.config, &s.state, &s.world, 0, &d);
+                cr_assert_eq(d.n_reports, 1);
+                cr_expect_eq(d.reports[0].blocker, UCS_BLOCKER_LOAD);
+                cr_expect_eq(d.reports[0].clears_usec, s.world.realtime_usec + s.config->quiet_usec);
+        }
         setting_done(&s);
 }
 
