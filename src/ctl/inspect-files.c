@@ -39,6 +39,8 @@ void ctl_files_done(CtlFiles *f) {
 static int real_path(const CtlFiles *f, const char *path, char **ret) {
         bool relative = f->directory && *path != '/';
 
+        if (!*path)
+                return -ENOENT; /* as for the kernel, and not the working directory */
         return asprintf(ret, "%s%s%s", relative ? f->directory : "", relative ? "/" : "", path) < 0 ? -ENOMEM
                                                                                                     : 0;
 }
@@ -105,7 +107,7 @@ static int read_settled(CtlFiles *f, const char *path, size_t *ret_size, UcsErro
 
         r = real_path(f, path, &real);
         if (r < 0)
-                return r;
+                return open_error(r, e);
         for (unsigned n = 0; n < READ_TRIES; n++) {
                 _cleanup_fd_ int fd = -EBADF;
                 struct stat st;

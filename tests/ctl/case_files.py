@@ -49,6 +49,9 @@ def inspect_of_what_is_no_microcode():
         check(r.json[0]["error"], name)
         equal(ctl("inspect", str(d / name)).code, 1, name)
     equal(ctl("inspect", str(d / "absent")).code, 1)
+    r = ctl("inspect", "--json=short", "")  # not the working directory
+    equal([(o["file"], o["error"]) for o in r.json], [("", "cannot be opened: No such file or directory")])
+    equal(r.code, 1)
 
 
 @case
