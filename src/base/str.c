@@ -27,6 +27,54 @@ char *str_strip(char *s) {
         return s;
 }
 
+/* The length of the printable character at `s`, 0: it is none. (Unicode 15, table 3-7: well-formed UTF-8.) */
+static size_t character_length(const char *s) {
+        const unsigned char *p = (const unsigned char *) s;
+        unsigned char low = 0x80, high = 0xbf;
+        size_t n;
+
+        if (p[0] >= 0x20 && p[0] < 0x7f)
+                return 1;
+        if (p[0] >= 0xc2 && p[0] <= 0xdf) {
+                n = 2;
+                low = p[0] == 0xc2 ? 0xa0 : low; /* the controls of U+0080 to U+009F */
+        } else if (p[0] >= 0xe0 && p[0] <= 0xef) {
+                n = 3;
+                low = p[0] == 0xe0 ? 0xa0 : low;   /* shorter forms exist */
+                high = p[0] == 0xed ? 0x9f : high; /* surrogates */
+        } else if (p[0] >= 0xf0 && p[0] <= 0xf4) {
+                n = 4;
+                low = p[0] == 0xf0 ? 0x90 : low;
+                high = p[0] == 0xf4 ? 0x8f : high; /* beyond U+10FFFF */
+        } else
+                return 0;
+
+        if (p[1] < low || p[1] > high)
+                return 0;
+        for (size_t i = 2; i < n; i++)
+                if (p[i] < 0x80 || p[i] > 0xbf)
+                        return 0;
+        return n;
+}
+
+void str_clean(char *ret, size_t size, const char *s) {
+        size_t length = 0;
+
+        while (*s) {
+                size_t n = character_length(s), bytes = MAX(n, (size_t) 1);
+
+                if (length + bytes >= size)
+                        break;
+                if (n == 0)
+                        ret[length] = '?';
+                else
+                        memcpy(ret + length, s, n);
+                length += bytes;
+                s += bytes;
+        }
+        ret[length] = '\0';
+}
+
 int str_replace(char **p, const char *s) {
         char *copy = NULL;
 

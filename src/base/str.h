@@ -23,6 +23,11 @@ bool str_endswith(const char *s, const char *suffix);
 /* Cut white space off both ends, in place. Returns the first character that is left. */
 char *str_strip(char *s);
 
+/* A copy of `s` in `ret`, of `size` > 0 bytes, with the NUL. Text from outside (file names, configuration values) may carry control characters, escape
+ * sequences of either kind (ESC, or one of U+0080 to U+009F) or bytes that are no UTF-8: each such byte becomes '?', so that a file name cannot forge a journal
+ * line or a terminal sequence, nor make a string that D-Bus refuses. What does not fit is cut off at the end of a character. */
+void str_clean(char *ret, size_t size, const char *s);
+
 /* Replace what `*p` owns by a copy of `s` (NULL empties it). 0, or -ENOMEM with `*p` untouched. */
 int str_replace(char **p, const char *s);
 

@@ -24,6 +24,14 @@ static int get_level(sd_bus *bus, const char *path, const char *interface, const
         return sd_bus_message_append(reply, "s", level_names[log_max_level()]);
 }
 
+/* A name is cut off, and not in the midst of a character: sd-bus would send no answer at all. */
+static int refuse(sd_bus_error *error, const char *name, const char *expected) {
+        char shown[32];
+
+        str_clean(shown, sizeof(shown), name);
+        return sd_bus_error_setf(error, SD_BUS_ERROR_INVALID_ARGS, "'%s' is not %s", shown, expected);
+}
+
 static int set_level(sd_bus *bus, const char *path, const char *interface, const char *name, sd_bus_message *value, void *userdata,
                      sd_bus_error *error) {
         const char *s;
@@ -38,7 +46,7 @@ static int set_level(sd_bus *bus, const char *path, const char *interface, const
                 return r;
         r = find(level_names, ELEMENTSOF(level_names), s);
         if (r < 0)
-                return sd_bus_error_setf(error, SD_BUS_ERROR_INVALID_ARGS, "'%.32s' is not a log level, expected emerg to debug", s);
+                return refuse(error, s, "a log level, expected emerg to debug");
         log_set_max_level(r);
         return 0;
 }
@@ -62,7 +70,7 @@ static int set_target(sd_bus *bus, const char *path, const char *interface, cons
                 return r;
         r = find(target_names, ELEMENTSOF(target_names), s);
         if (r < 0)
-                return sd_bus_error_setf(error, SD_BUS_ERROR_INVALID_ARGS, "'%.32s' is not a log target, expected journal or console", s);
+                return refuse(error, s, "a log target, expected journal or console");
         log_set_target((LogTarget) r);
         return 0;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* PropertiesChanged, for exactly what changed since the last time; see published.h. */
+/* PropertiesChanged, for exactly what changed since the last time; see published.h. Text with names of files in it is cleaned: one byte that is no UTF-8, and
+ * sd-bus refuses the whole message, of all properties. */
 
 #include <errno.h>
 #include <stdio.h>
@@ -39,22 +40,22 @@ static void fill_candidate(const UcsDecision *d, Published *p) {
                 return;
         p->candidate_revision = k->update.revision;
         p->candidate_min_revision = k->update.min_revision;
-        (void) snprintf(p->candidate_path, sizeof(p->candidate_path), "%s", k->path);
+        str_clean(p->candidate_path, sizeof(p->candidate_path), k->path);
         ucs_update_date(p->candidate_date, k->update.date);
         ucs_digest_format(p->candidate_digest, k->digest);
 }
 
 static void fill_advice(char *const *sentences, Published *p) {
         for (; sentences && *sentences && p->advice.n < PUBLISHED_ADVICE_MAX; sentences++)
-                (void) snprintf(p->advice.sentences[p->advice.n++], UCS_ADVICE_MAX, "%s", *sentences);
+                str_clean(p->advice.sentences[p->advice.n++], UCS_ADVICE_MAX, *sentences);
 }
 
 static void fill_outlook(const Outlook *o, Published *p) {
         p->early_revision = o->shown.early_revision;
-        (void) snprintf(p->early_path, sizeof(p->early_path), "%s", o->shown.early_path);
+        str_clean(p->early_path, sizeof(p->early_path), o->shown.early_path);
         p->reboot_required = o->shown.reboot_required;
         for (size_t i = 0; i < o->shown.n_sentences && p->advice.n < PUBLISHED_ADVICE_MAX; i++)
-                (void) snprintf(p->advice.sentences[p->advice.n++], UCS_ADVICE_MAX, "%s", o->shown.sentences[i]);
+                str_clean(p->advice.sentences[p->advice.n++], UCS_ADVICE_MAX, o->shown.sentences[i]);
         fill_advice(o->culprits, p);
 }
 

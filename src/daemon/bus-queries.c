@@ -153,7 +153,18 @@ int method_list_processors(sd_bus_message *message, void *userdata, sd_bus_error
 /* One field of an entry; `signature` is one basic type. */
 static int append_field(sd_bus_message *reply, const char *name, char type, const void *value) {
         const char signature[] = { type, '\0' };
+        _cleanup_free_ char *clean = NULL;
         int r;
+
+        if (type == 's') { /* names of files, and what the history file says */
+                size_t size = value ? strlen(value) + 1 : 1;
+
+                clean = malloc(size);
+                if (!clean)
+                        return -ENOMEM;
+                str_clean(clean, size, value ?: "");
+                value = clean;
+        }
 
         r = sd_bus_message_open_container(reply, 'e', "sv");
         if (r < 0)
@@ -164,7 +175,7 @@ static int append_field(sd_bus_message *reply, const char *name, char type, cons
         r = sd_bus_message_open_container(reply, 'v', signature);
         if (r < 0)
                 return r;
-        r = sd_bus_message_append_basic(reply, type, type == 's' ? (value ?: "") : value);
+        r = sd_bus_message_append_basic(reply, type, value);
         if (r < 0)
                 return r;
         r = sd_bus_message_close_container(reply);

@@ -19,6 +19,7 @@
 #include "daemon/log.h"
 
 #define FIELDS_MAX 20
+#define MESSAGE_MAX 1024
 
 static int max_level = LOG_INFO;
 static LogTarget target = LOG_TARGET_CONSOLE;
@@ -87,7 +88,11 @@ static void entry_add_revision(Entry *e, const char *name, uint32_t value) {
                 entry_add(e, "UCODESYNC_%s=0x%x", name, value);
 }
 
-static void entry_send(int priority, const char *message, const char *message_id, Entry *e) {
+/* A message is one line. In the journal a field may be any bytes, so that PATH is the file's name as it is. */
+static void entry_send(int priority, const char *text, const char *message_id, Entry *e) {
+        char message[MESSAGE_MAX];
+
+        str_clean(message, sizeof(message), text);
         if (target == LOG_TARGET_JOURNAL) {
                 struct iovec iov[FIELDS_MAX];
 
@@ -105,15 +110,19 @@ static void entry_send(int priority, const char *message, const char *message_id
         flockfile(stderr);
         (void) fprintf(stderr, "ucodesyncd: %s", message);
         for (size_t i = 0, shown = 0; i < e->n; i++)
-                if (!str_endswith(e->fields[i], "=-"))
-                        (void) fprintf(stderr, "%s%s", shown++ == 0 ? " [" : " ", e->fields[i]);
+                if (!str_endswith(e->fields[i], "=-")) {
+                        char field[MESSAGE_MAX];
+
+                        str_clean(field, sizeof(field), e->fields[i]);
+                        (void) fprintf(stderr, "%s%s", shown++ == 0 ? " [" : " ", field);
+                }
         (void) fprintf(stderr, "%s\n", e->n > 0 ? "]" : "");
         funlockfile(stderr);
 }
 
 void log_event(int priority, const char *message_id, const LogFields *f, const char *format, ...) {
         _cleanup_(entry_done) Entry e = {};
-        char message[1024];
+        char message[MESSAGE_MAX];
         va_list ap;
 
         if (priority > max_level)
@@ -143,7 +152,7 @@ void log_event(int priority, const char *message_id, const LogFields *f, const c
 
 void log_line(int priority, const char *format, ...) {
         _cleanup_(entry_done) Entry e = {};
-        char message[1024];
+        char message[MESSAGE_MAX];
         va_list ap;
 
         if (priority > max_level)

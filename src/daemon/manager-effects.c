@@ -10,6 +10,7 @@
 #include "daemon/manager.h"
 #include "daemon/message-ids.h"
 #include "daemon/outlook.h"
+#include "daemon/published.h"
 
 static void effect_scan(Manager *m, const UcsDecision *d) {
         if (manager_scan(m) < 0)
@@ -31,13 +32,14 @@ static LogFields candidate_fields(Manager *m, const UcsCandidate *k, char hex[st
 
 static void effect_candidate_found(Manager *m, const UcsDecision *d) {
         const UcsCandidate *k = ucs_scan_leading(m->scan);
-        char hex[UCS_DIGEST_HEX_MAX], date[UCS_DATE_MAX];
+        char hex[UCS_DIGEST_HEX_MAX], date[UCS_DATE_MAX], path[sizeof(((Published *) NULL)->candidate_path)];
         LogFields f = candidate_fields(m, k, hex);
 
         log_event(LOG_NOTICE, UCS_MESSAGE_CANDIDATE_FOUND, &f, "Update found: revision 0x%x%s%s%s in %s, 0x%x runs", k->update.revision,
                   ucs_update_date(date, k->update.date) ? " of " : "", ucs_update_date(date, k->update.date) ?: "", "", k->path,
                   f.old_revision);
-        (void) sd_bus_emit_signal(m->bus, UCS_BUS_PATH, UCS_MANAGER_INTERFACE, "CandidateFound", "us", k->update.revision, k->path);
+        str_clean(path, sizeof(path), k->path);
+        (void) sd_bus_emit_signal(m->bus, UCS_BUS_PATH, UCS_MANAGER_INTERFACE, "CandidateFound", "us", k->update.revision, path);
         manager_advise(m);
 }
 

@@ -5,14 +5,17 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "base/str.h"
 #include "core/policy/gate.h"
 
 bool ucs_gate_say(UcsBlockerReport *r, uint64_t clears_usec, const char *format, ...) {
+        char text[2 * sizeof(r->sentence)]; /* what is cut off is cut by str_clean(), at the end of a character */
         va_list ap;
 
         va_start(ap, format);
-        (void) vsnprintf(r->sentence, sizeof(r->sentence), format, ap);
+        (void) vsnprintf(text, sizeof(text), format, ap);
         va_end(ap);
+        str_clean(r->sentence, sizeof(r->sentence), text);
         r->clears_usec = clears_usec;
         return true;
 }

@@ -158,3 +158,16 @@ ucs_test(str, strv_equal) {
                 for (size_t k = 0; k < ELEMENTSOF(lists); k++)
                         cr_expect_eq(strv_equal(lists[i], lists[k]), i == k || (i < 2 && k < 2), "%zu and %zu", i, k);
 }
+
+ucs_test(str, clean) {
+        char text[5];
+
+        str_clean(text, sizeof(text), "a\xff\n");
+        cr_expect_str_eq(text, "a??");
+        str_clean(text, sizeof(text), "abc\xc3\xa9"); /* what does not fit goes whole */
+        cr_expect_str_eq(text, "abc");
+        str_clean(text, sizeof(text), "ab\xc3\xa9x");
+        cr_expect_str_eq(text, "ab\xc3\xa9");
+        str_clean(text, 1, "x");
+        cr_expect_str_eq(text, "");
+}
