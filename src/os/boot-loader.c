@@ -34,6 +34,7 @@ typedef struct Entries {
         UcsBootEntry *entries;
         const char **bases; /* one an entry */
         size_t n;
+        bool more; /* there are others, which were not looked at */
 } Entries;
 
 static void entries_done(Entries *l) {
@@ -89,6 +90,8 @@ static DIR *open_directory(int root_fd, const char *path) {
 }
 
 static int read_entries(int root_fd, Entries *l) {
+        unsigned looked = 0; /* at bad ones, too */
+
         for (size_t i = 0; i < ELEMENTSOF(bases); i++) {
                 _cleanup_(closedirp) DIR *d = NULL;
                 struct dirent *de;
@@ -96,9 +99,16 @@ static int read_entries(int root_fd, Entries *l) {
 
                 (void) snprintf(path, sizeof(path), "%s/loader/entries", bases[i]);
                 d = open_directory(root_fd, path);
-                while (d && l->n < ENTRIES_MAX && (de = readdir(d)))
-                        if (str_endswith(de->d_name, ".conf") && add_entry(root_fd, l, bases[i], de->d_name) < 0)
+                while (d && (de = readdir(d))) {
+                        if (!str_endswith(de->d_name, ".conf"))
+                                continue;
+                        if (looked++ == ENTRIES_MAX) {
+                                l->more = true;
+                                return 0;
+                        }
+                        if (add_entry(root_fd, l, bases[i], de->d_name) < 0)
                                 return -ENOMEM;
+                }
         }
         return 0;
 }
@@ -208,9 +218,13 @@ static int ask_grub(Look *l, const char *directory) {
                 unknown(l, "%.60s: %.90s", path, e.text);
                 return 0;
         }
-        r = ucs_root_read(l->root_fd, cfg_path, GRUBCFG_MAX, &cfg, NULL, NULL);
+        r = ucs_root_read(l->root_fd, cfg_path, GRUBCFG_MAX, &cfg, NULL, &e);
         if (r == -ENOMEM)
                 return r;
+        if (r < 0 && r != -ENOENT && r != -ENOTDIR && (*env.next_entry || *env.saved_entry)) { /* there is one, which may take no variable */
+                unknown(l, "%.120s", e.text);
+                return 0;
+        }
         if (*env.next_entry && (!cfg || ucs_grub_cfg_follows(cfg, "next_entry")))
                 return ask_grub_variable(l, path, "next_entry", env.next_entry);
         if (*env.saved_entry && (!cfg || ucs_grub_cfg_follows(cfg, "saved_entry")))
@@ -273,6 +287,10 @@ static int ask_systemd_boot(Look *l, const char *base) {
                 return 0;
         if (firmware_has_a_say(l->root_fd)) {
                 unknown(l, "the firmware has a default of its own (bootctl)");
+                return 0;
+        }
+        if (l->entries.more) { /* the first of them all may be another one */
+                unknown(l, "there are more than %u entries for the default in %s", ENTRIES_MAX, path);
                 return 0;
         }
         entry = ucs_boot_entry_pick(l->entries.entries, l->entries.n, pattern);

@@ -150,6 +150,60 @@ loader_test(entries_without_end) {
         cr_expect_eq(n_known, 128U, "%u of 300 entries were read", n_known);
 }
 
+/* Which of them are read is chance: of too many, good or bad, none is known to be the first. */
+loader_test(a_default_among_too_many) {
+        static const struct {
+                const char *name, *text;
+                unsigned n;
+                const char *release, *why, *initrds;
+        } tries[] = {
+                { "as many as are read", ENTRY("5.14.0"), 127, "5.15.0", "default in /boot/loader/loader.conf", "/boot/initramfs-5.15.0.img" },
+                { "too many", ENTRY("5.14.0"), 128, NULL, "there are more than 128 entries for the default in /boot/loader/loader.conf", "" },
+                { "too many bad ones", "initrd x\n", 1000, NULL, "there are more than 128 entries for the default in /boot/loader/loader.conf", "" },
+        };
+        char path[64];
+
+        tmproot_text("boot/loader/loader.conf", "default l*\n");
+        tmproot_text("boot/loader/entries/last.conf", ENTRY("5.15.0"));
+        tmproot_text("boot/loader/entries/README", "");
+        for (size_t k = 0; k < ELEMENTSOF(tries); k++) {
+                for (unsigned i = 0; i < tries[k].n; i++) {
+                        (void) snprintf(path, sizeof(path), "boot/loader/entries/e%u.conf", i);
+                        tmproot_text(path, tries[k].text);
+                }
+                expect_next(tries[k].name, tries[k].release, tries[k].why, tries[k].initrds);
+        }
+}
+
+/* Whether it takes the variable is not known then. */
+loader_test(grub_cfg_that_cannot_be_read) {
+        _cleanup_free_ char *large = calloc(1, 4U * 1024U * 1024U + 2U);
+
+        cr_assert_not_null(large);
+        memset(large, '#', 4U * 1024U * 1024U + 1U);
+        tmproot_text("boot/loader/entries/a.conf", ENTRY("5.14.0"));
+        tmproot_text("boot/grub/grubenv", ENV "saved_entry=a\n");
+        tmproot_write("boot/grub/grub.cfg", CFG "\0", strlen(CFG) + 1);
+        expect_next("a NUL byte", NULL, "/boot/grub/grub.cfg has a NUL byte at offset 57, expected text", "");
+        tmproot_text("boot/grub/grub.cfg", large);
+        expect_next("too large", NULL, "/boot/grub/grub.cfg is larger than 4194304 bytes", "");
+        tmproot_unlink("boot/grub/grub.cfg");
+        tmproot_mkdir("boot/grub/grub.cfg");
+        expect_next("a directory", NULL, "/boot/grub/grub.cfg is a directory, expected a regular file", "");
+        tmproot_text("boot/grub/grubenv", ENV);
+        expect_next("nothing is saved", NULL, "", "");
+        tmproot_text("boot/grub/grubenv", ENV "saved_entry=a\n");
+        tmproot_rmdir("boot/grub/grub.cfg");
+        cr_assert_eq(mkfifo(tmproot_at("boot/grub/grub.cfg"), 0600), 0);
+        expect_next("a FIFO", NULL, "/boot/grub/grub.cfg is not a regular file", "");
+        tmproot_unlink("boot/grub/grub.cfg");
+        tmproot_symlink("grub.cfg", "boot/grub/grub.cfg");
+        expect_next("a link to itself", NULL, "cannot open /boot/grub/grub.cfg: Too many levels of symbolic links", "");
+        tmproot_unlink("boot/grub/grub.cfg");
+        tmproot_symlink("nowhere", "boot/grub/grub.cfg");
+        expect_next("a link to nowhere", "5.14.0", "saved_entry in /boot/grub/grubenv", "/boot/initramfs-5.14.0.img");
+}
+
 /* --- the images that follow from it --- */
 
 #define RUNS "5.15.0-1.el9uek.x86_64"
