@@ -294,7 +294,7 @@ ucs_test(policy, explain_changes_nothing) {
                 Setting s;
 
                 setting_make(&s, &rows[i]);
-                before = s.state;
+                memcpy(&before, &s.state, sizeof(before)); /* with its padding */
                 ucs_policy_explain(s.config, &s.state, &s.world, rows[i].request_flags, &d);
                 cr_expect_eq(memcmp(&before, &s.state, sizeof(before)), 0, "%s", rows[i].name);
                 cr_expect_eq(d.effects, 0, "%s", rows[i].name);
