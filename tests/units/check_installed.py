@@ -5,7 +5,7 @@ import json
 import re
 from pathlib import Path
 
-from harness import check, run
+from harness import TOP, check, run
 
 
 def test_installed(build):
@@ -18,6 +18,12 @@ def test_installed(build):
                    re.escape(prefix) + r"/share/dbus-1/interfaces/org\.ucodesync1\.xml",
                    re.escape(prefix) + r"/share/doc/ucodesync/examples/witness-perf\.conf", r".*/ucodesyncd", r".*/ucodectl"):
         check(f"installed: {wanted}", any(re.fullmatch(wanted, p) for p in paths), "\n".join(sorted(paths)))
+    # directories that people put files into are there: they are not among what meson says that it installs
+    made = re.findall(r"^install_emptydir\(sysconfdir / '([^']+)'\)$", (TOP / "conf/meson.build").read_text(), re.M)
+    check("installed: directories for drop-ins and rules", sorted(made) == ["ucodesync/rules.d", "ucodesync/ucodesyncd.conf.d"], f"{made}")
+    removed = (TOP / "debian/ucodesync.postrm").read_text()
+    for name in made:
+        check(f"debian: a purge takes /etc/{name} when it is empty", f"/etc/{name} " in removed)
     unit = next((s for s, p in installed.items() if p.endswith("/ucodesyncd.service")), None)
     start = re.search(r"^ExecStart=(\S+)$", Path(unit).read_text(), re.M)[1] if unit else None
     check("installed: the unit starts the daemon from where it is installed", start in paths, f"{start}")

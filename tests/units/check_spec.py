@@ -10,7 +10,7 @@ from harness import TOP, check, have, run
 
 SPEC = TOP / "packaging/ucodesync.spec"
 MACROS = {"_unitdir": "/usr/lib/systemd/system", "_sharedstatedir": "/var/lib", "_sysconfdir": "/etc", "_prefix": "/usr"}
-# by hand in %install: the directories of the administrator and of the daemon
+# the directories of the administrator, made by meson, and by hand in %install that of the daemon
 MADE = ("/etc/ucodesync", "/etc/ucodesync/ucodesyncd.conf.d", "/etc/ucodesync/rules.d", "/var/lib/ucodesync")
 
 

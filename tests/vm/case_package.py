@@ -35,7 +35,7 @@ def package_life(m):
     equal("the daemon after a removal", m.processes("ucodesyncd"), [])
     check(m.sh("tail -n1 /etc/ucodesync/ucodesyncd.conf") == "Window=", "a removal takes the configuration")
     check(m.sh(f"ls {STATE}"), "a removal takes what the daemon remembers")
-    m.sh(f"rm {CONFIG}; {APT} purge ucodesync", timeout=300)
+    m.sh(f"rm {CONFIG}; mkdir -p /etc/ucodesync/rules.d; {APT} purge ucodesync", timeout=300)
     nothing_left(m)
     equal("the system", m.sh("systemctl is-system-running", check=False), "running")
 
