@@ -38,6 +38,42 @@ def test_conf():
     check("ucodesyncd.conf(5): the same keys in the same order", documented == upper, f"{documented}\n{upper}")
 
 
+def test_readme():
+    """What a reader of README.md does and looks for: its first build with what tools/setup --build installs; every page."""
+    text = read("README.md")
+    packages = run(TOP / "tools/setup", "--list", "--build").stdout
+    wanted = re.findall(r"dependency\('([\w-]+)'\)", read("tests/meson.build"))
+    lines = re.findall(r"^    meson setup .*", text, re.M)
+    for line in lines:
+        check(f"README.md: what tools/setup --build installs is enough for '{line.strip()}'",
+              "-Dtests=false" in line or all(name in packages for name in wanted), f"{wanted}")
+    check("README.md: says how to build", lines and wanted)
+    both = run(TOP / "tools/setup", "--list", "--build", "--check").stdout.splitlines()
+    check("tools/setup: parts add up", {l.split()[1] for l in both} == {"build", "check"}, f"{both}")
+    for path in sorted((TOP / "docs/man").glob("*.scd")):
+        name, section = path.stem.rsplit(".", 1)
+        check(f"README.md: names {name}({section})", f"{name}({section})" in text)
+    for path in sorted((TOP / "docs").glob("*.md")):
+        check(f"README.md: links to {path.name}", f"](docs/{path.name})" in text)
+
+
+def test_news():
+    """Until there is a release, NEWS.md has all of this version: each blocker that has a gate."""
+    gated = {g.lower().replace("_", "-") for g in re.findall(r"\{ UCS_BLOCKER_(\w+), ucs_gate_", read("src/core/policy/policy.c"))}
+    first = read("NEWS.md").split("\n## ")[1]
+    said = re.search(r"\* Blockers: ([\w\s,-]+)\.", first)
+    check("NEWS.md: the blockers of 0.1.0", "0.1.0" not in first or (said and set(re.split(r",\s+", said[1])) == gated), f"{gated}")
+
+
+def test_events():
+    """ucodesyncd(8) lists the message ids that the daemon sends, for those who filter by them."""
+    ids = dict(re.findall(r'^#define UCS_MESSAGE_(\w+) "([0-9a-f]+)"', read("src/daemon/message-ids.h"), re.M))
+    sent = {name for path in (TOP / "src/daemon").glob("*.c") for name in re.findall(r"\bUCS_MESSAGE_(\w+)", path.read_text())}
+    page = dict(re.findall(r"^\|  (\w+)\n:  ([0-9a-f]{32}): ", read("docs/man/ucodesyncd.8.scd"), re.M))
+    wanted = {"".join(word.capitalize() for word in name.split("_")): ids[name] for name in sent}
+    check("ucodesyncd(8): an id for each event that is sent, and no other", len(sent) > 10 and page == wanted, f"{page}\n{wanted}")
+
+
 def blocker_table():
     """{name: name of its flag or ""} of src/core/policy/blocker.c."""
     return {name: "" if flag == "0" else flag.replace("UCS_APPLY_", "").lower().replace("_", "-")
