@@ -47,8 +47,8 @@ static const CtlVerbRow verbs[] = {
         { "history", NULL, 0, 0, verb_history, "What was done to this machine" },
         { "monitor", NULL, 0, 0, verb_monitor, "Print what changes, until interrupted" },
         { "inspect", "FILE|DIR...", 1, -1, verb_inspect, "What a microcode file holds, without a daemon" },
-        { "cat-config", NULL, 0, 0, verb_cat_config, "The configuration that is in force, and from where" },
-        { "rules", NULL, 0, 0, verb_rules, "The rules about updates that are in force, and from where" },
+        { "cat-config", NULL, 0, 0, verb_cat_config, "The configuration of the next start or reload, and from where" },
+        { "rules", NULL, 0, 0, verb_rules, "The rules about updates of the next start or reload, and from where" },
         { "log-level", "[LEVEL]", 0, 1, verb_log_level, "Show or set how much the daemon logs" },
 };
 
