@@ -18,6 +18,11 @@
 #define NEXT_DEFAULT 5U
 #define NEXT_MAX     1000U
 
+/* A window without a break has a start that is only as far back as was looked for it: no moment to show. */
+static bool always_open(uint64_t start, uint64_t end, uint64_t now) {
+        return end == UINT64_MAX && start < now && now - start > UCS_WINDOW_HORIZON_USEC / 2;
+}
+
 static int table_print(UcsCtl *ctl, const json_object *list, uint64_t now) {
         static const CtlColumn columns[] = {
                 { "START" }, { "END" }, { "LENGTH" }, { "LEFT" }, { "REMARK", .cut = true }
@@ -36,7 +41,7 @@ static int table_print(UcsCtl *ctl, const json_object *list, uint64_t now) {
                 (void) ctl_u64(w, "end_usec", &end);
                 open = start <= now && now < end;
                 ctl_table_row(t);
-                ctl_table_cell(t, "%s", ctl_format_moment(ctl, text, start));
+                ctl_table_cell(t, "%s", always_open(start, end, now) ? "always" : ctl_format_moment(ctl, text, start));
                 ctl_table_cell(t, "%s", ctl_format_end(ctl, text, end, start));
                 ctl_table_cell(t, "%s",
                                end == UINT64_MAX ? "for ever" : ucs_format_timespan(span, end - start));

@@ -75,6 +75,11 @@ def check_of_always_has_one_window_without_end():
     o = occurrences("--check=*-*-* *:00 for 1h", "--next=5")
     equal([w["end_usec"] for w in o["occurrences"]], [None])
     contains(ctl("windows", "--check=*-*-* *:00 for 1h").out, "for ever")
+    for zone in ("UTC", "Europe/Berlin", "Pacific/Auckland"):
+        for expression in ("daily for 25h", "hourly for 2h", "monthly for 40d", "yearly for 366d"):
+            row = ctl("windows", f"--check={expression}", TZ=zone).out.splitlines()[-1]
+            equal(row.split(), ["always", "no", "end", "for", "ever", "open"], f"{zone} {expression}")
+    contains(ctl("windows", "--check=2026..2199-*-* for 25h", TZ="UTC").out, "2026-01-01 00:00:00 UTC", "for ever")
 
 
 @case
