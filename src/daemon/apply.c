@@ -215,6 +215,7 @@ int apply_begin(Manager *m, const UcsDecision *d) {
         UcsDecision again;
         UcsError e = {};
         LogFields f;
+        bool dry;
         int r;
 
         a = new0(Apply, 1);
@@ -227,18 +228,20 @@ int apply_begin(Manager *m, const UcsDecision *d) {
         if (r < 0)
                 return r;
 
-        announce(m, true);
+        dry = a->request.flags & UCS_APPLY_DRY_RUN && a->request.id != 0;
+        if (!dry) /* nothing is loaded: nobody has to prepare for it */
+                announce(m, true);
         if (!still_right(m, d, &a->candidate, &again)) {
                 log_info("Things changed at the last moment, the load is put off");
-                announce(m, false);
+                if (!dry)
+                        announce(m, false);
                 return 0;
         }
         a->old_revision = lowest_revision(m->machine, &a->candidate);
         manager_preflight(m, &a->foretold);
 
-        if (a->request.flags & UCS_APPLY_DRY_RUN && a->request.id != 0) {
+        if (dry) {
                 log_info("Dry run: revision 0x%x from %s would be loaded now", a->candidate.update.revision, a->candidate.path);
-                announce(m, false);
                 manager_end_request(m, UCS_RESULT_NO_CHANGE, a->old_revision, a->old_revision, UCS_UNKNOWN);
                 return 0;
         }

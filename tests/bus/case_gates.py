@@ -202,6 +202,7 @@ def requests(w):
     dry = w.call("Apply", "t", 1 | 2 | 32)[0]
     w.until(lambda: len(w.signals("Applied")) == 2, "the end of the dry run")
     equal("the dry run", w.signals("Applied")[1]["payload"]["data"], [dry, OLD, OLD, 2**64 - 1, "no-change"])
+    equal("who was told to prepare for it", w.signals("PrepareForApply"), [])
     equal("writes", w.writes(), [])
     equal("history", w.history(), [])
     w.refused("Apply", "t", 256, says="unknown bits")
