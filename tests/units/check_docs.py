@@ -130,6 +130,8 @@ def test_docs(tmp):
     tiers = [l.split()[0] for l in read("tools/check").split("tiers='")[1].split("'")[0].splitlines() if l.strip()]
     tiers = [t for t in tiers if (TOP / f"tests/{t}/run").exists()]
     said = list(table("docs/testing.md", "# Testing"))
+    for tier in tiers:
+        check(f"tests/{tier}/run takes --build=, as testing.md says", tier == "vm" or "--build" in read(f"tests/{tier}/run"))
     check("testing.md: tiers", tiers and said == tiers, f"{said}\n{tiers}")
 
     # links within docs/ lead somewhere
