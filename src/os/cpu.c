@@ -363,12 +363,12 @@ typedef struct Details {
 } Details;
 
 static void take_revision(Details *d, const UcsCpuinfo *info, UcsCpu *c) {
-        uint32_t said = c->revision;
+        uint32_t said;
 
-        if (!d->take_revisions && (!d->correct || said == 0 || info->revision == 0))
+        if (!d->take_revisions && (!d->correct || c->revision == 0 || info->revision == 0))
                 return;
         c->revision = info->revision;
-        if (d->correct && ucs_revisions_correct(d->correct, c->cpu, info->revision) && d->news.code == 0)
+        if (d->correct && ucs_revisions_correct(d->correct, c->cpu, info->revision, &said) && d->news.code == 0)
                 (void) ucs_error_set(&d->news, -ESTALE, "CPU %u runs 0x%x by /proc/cpuinfo; its version file says 0x%x, which is another CPU's",
                                      c->cpu, info->revision, said);
 }

@@ -153,7 +153,7 @@ int ucs_revisions_read(UcsRevisions *r, unsigned cpu, uint32_t *ret_revision, ui
         return k;
 }
 
-bool ucs_revisions_correct(UcsRevisions *r, unsigned cpu, uint32_t revision) {
+bool ucs_revisions_correct(UcsRevisions *r, unsigned cpu, uint32_t revision, uint32_t *ret_said) {
         Slot *slot = cpu < r->n_slots ? &r->slots[cpu] : NULL;
         uint32_t corrected;
 
@@ -163,5 +163,8 @@ bool ucs_revisions_correct(UcsRevisions *r, unsigned cpu, uint32_t revision) {
         if (corrected == slot->corrected)
                 return false;
         slot->corrected = corrected;
-        return corrected != 0;
+        if (corrected == 0)
+                return false;
+        *ret_said = slot->said;
+        return true;
 }

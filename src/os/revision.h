@@ -19,6 +19,7 @@ DEFINE_CLEANUP(UcsRevisions *, ucs_revisions_free);
 int ucs_revisions_read(UcsRevisions *r, unsigned cpu, uint32_t *ret_revision, uint32_t *ret_platform_mask, UcsError *e);
 
 /* Somebody knows better than the version file that was read last: `revision` counts from now on, until the file says something else or is a new
- * one. True: that is news. For AMD's loader, which on each write to `reload` files the patch level of the CPU that wrote under the first CPU of each
- * memory node (amd.c, find_patch()): where CPUs differ, that is another one's, and /proc/cpuinfo still has the right one. */
-bool ucs_revisions_correct(UcsRevisions *r, unsigned cpu, uint32_t revision);
+ * one. True: that is news, and `ret_said` is what the file says. For AMD's loader, which on each write to `reload` files the patch level of the CPU
+ * that wrote under the first CPU of each memory node (amd.c, find_patch()): where CPUs differ, that is another one's, and /proc/cpuinfo still has
+ * the right one. */
+bool ucs_revisions_correct(UcsRevisions *r, unsigned cpu, uint32_t revision, uint32_t *ret_said);

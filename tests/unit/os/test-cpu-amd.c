@@ -60,6 +60,15 @@ cpu_test(version_of_another_cpu) {
                 cr_expect_eq(m->cpus[0].revision, 0x8301082);
         }
 
+        /* cpuinfo goes on, the file does not: what is said of the file is what stands in it */
+        amd_says(0, 0x8301081, 0x8301084, 0x8301081);
+        cr_assert_eq(ucs_cpu_refresh(r, m, &e), 0);
+        cr_expect_eq(ucs_cpu_read_details(r, m, &e), 1);
+        cr_expect_str_eq(e.text, "CPU 0 runs 0x8301084 by /proc/cpuinfo; its version file says 0x8301081, which is another CPU's");
+        amd_says(0, 0x8301081, 0x8301082, 0x8301081);
+        cr_expect_eq(ucs_cpu_read_details(r, m, &e), 1);
+        cr_expect_eq(m->cpus[0].revision, 0x8301082);
+
         /* both are brought up; then the file is right again, and what it says next counts */
         amd_says(1, 0x8301083, 0x8301083, 0x8301083);
         cr_assert_eq(ucs_cpu_refresh(r, m, &e), 0);
