@@ -159,6 +159,7 @@ bool recover_intent(Manager *m) {
         _cleanup_(ucs_intent_done) UcsIntent i = {};
         UcsError e = {};
         size_t size;
+        bool ours;
         int r;
 
         r = ucs_state_read(m->root_fd, UCS_STATE_DIRECTORY, UCS_INTENT_NAME, &text, &size, &e);
@@ -180,10 +181,12 @@ bool recover_intent(Manager *m) {
                         other_boot(m, &i);
         }
 
+        ours = streq(i.boot_id, m->boot_id);
+        recover_seen(m, ours); /* before the intent is closed: without it, what the CPUs run now would be somebody else's load */
         manager_save_state(m); /* before the history, see apply_end() */
         manager_save_history(m);
         manager_close_intent(m);
-        return streq(i.boot_id, m->boot_id);
+        return ours;
 }
 
 static uint32_t seen_revision(const UcsState *s, const UcsGroup *g) {

@@ -1,11 +1,15 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """The daemon or the machine dies at the worst moment; what a start finds, and what comes of it. And what a load leaves behind."""
 
+import contextlib
+import os
+import shutil
 import signal
 import time
+from pathlib import Path
 
 from cases import AMD, ANY_TRUST, INTEL, INTEL_FILE, NEW, OLD, amd, case, check, equal, intel, table
-from world import MANAGER, SHUT, configuration
+from world import BUILD, MANAGER, SHUT, configuration
 
 
 def intent(w):
@@ -41,6 +45,38 @@ def killed_in_the_load_which_succeeds(w):
     w.restart_daemon()
     equal("entries", len(w.history()), 1)
     equal("writes", len(w.writes()), 1)
+
+
+@case(sim=INTEL + ["--hang"])
+def killed_again_while_it_looks_back(w):
+    """Before each thing that the next start brings to disk: whichever was the last, the load is there once, and is nobody else's."""
+    intel(w)
+    w.until_property("State", "applying")
+    kill_in_the_load(w)
+    directory, kept = w.root / "var/lib/ucodesync", w.top / "kept"
+    directory.rename(kept)
+    command = ["strace", "-f", "-qq", "-o", w.top / "trace", "-e", "trace=fsync"]
+    w.environment["ASAN_OPTIONS"] = "detect_leaks=0:exitcode=99"  # it is traced
+    for n in range(1, 100):
+        shutil.rmtree(directory, ignore_errors=True)
+        shutil.copytree(kept, directory)
+        said = w.top / f"said-{n}"
+        traced = w.start([*command, "-e", f"inject=fsync:signal=SIGKILL:when={n}", BUILD / "src/daemon/ucodesyncd", f"--root={w.root}"],
+                         stderr=open(said, "w"))
+        w.until(lambda: traced.poll() is not None or "started:" in said.read_text(), "the daemon to be killed, or to have started")
+        survived = traced.poll() is None
+        with contextlib.suppress(FileNotFoundError, ProcessLookupError):  # it may end by itself
+            for pid in Path(f"/proc/{traced.pid}/task/{traced.pid}/children").read_text().split():
+                os.kill(int(pid), signal.SIGKILL)
+        traced.wait(30)
+        w.processes.remove(traced)
+        w.until(lambda: not w.has_name(), "the name to be free")
+        w.start_daemon()
+        equal(f"history when killed before the {n}th fsync", [e["Result"] for e in w.history()], ["success"])
+        if survived:
+            break
+        w.stop_daemon()
+    check(n > 5, f"it was killed {n - 1} times only")
 
 
 @case(sim=INTEL + ["--fail-cpus=2,6", "--hang"])
