@@ -8,12 +8,16 @@
 #include "base/timefmt.h"
 #include "daemon/log.h"
 #include "daemon/logind.h"
+#include "os/clock.h"
 
 #define NAME "org.freedesktop.login1"
 #define OBJECT "/org/freedesktop/login1"
 #define INTERFACE "org.freedesktop.login1.Manager"
 
 #define ANSWER_USEC USEC_PER_SEC
+
+/* Less is the time between two readings of clocks, and no sleep. */
+#define SLEEP_LEAST_USEC (100 * USEC_PER_MSEC)
 
 /* What is asked, and where in Manager the answer goes. */
 static const struct {
@@ -35,6 +39,7 @@ struct Logind {
         Question questions[ELEMENTSOF(questions)];
         bool following; /* something is pending */
         bool woke;      /* the machine has woken up, and its CPUs were not looked at since */
+        uint64_t asleep_usec; /* that it has slept by then, in all */
 };
 
 static bool *flag_of(Manager *m, size_t which) {
@@ -146,14 +151,25 @@ void logind_ask(Manager *m) {
         }
 }
 
+/* The end of a sleep of which there is evidence: logind itself had said that it comes, or the clocks show it. */
+static bool has_slept(Manager *m) {
+        uint64_t asleep_usec = ucs_clock_asleep_usec();
+        bool slept = m->health.going_to_sleep || asleep_usec > m->logind->asleep_usec + SLEEP_LEAST_USEC;
+
+        m->logind->asleep_usec = asleep_usec;
+        return slept;
+}
+
 static int on_prepare_for_sleep(sd_bus_message *message, void *userdata, sd_bus_error *error) {
         Manager *m = userdata;
         int active;
 
         if (sd_bus_message_read(message, "b", &active) < 0)
                 return 0;
-        if (!active)
-                m->logind->woke = true;
+        if (active || has_slept(m))
+                m->logind->woke |= !active;
+        else if (!m->logind->following)
+                return 0; /* anybody's word, and nothing waits for an answer */
         ask_later(m);
         return 0;
 }
@@ -178,6 +194,7 @@ int logind_new(Manager *m, Logind **ret) {
                 return -ENOMEM;
         for (size_t i = 0; i < ELEMENTSOF(questions); i++)
                 l->questions[i] = (Question){ .manager = m, .which = i };
+        l->asleep_usec = ucs_clock_asleep_usec();
         r = sd_bus_match_signal_async(m->bus, &l->sleep, NAME, OBJECT, INTERFACE, "PrepareForSleep", on_prepare_for_sleep, on_installed, m);
         if (r < 0)
                 return r;

@@ -38,6 +38,12 @@ uint64_t ucs_clock_monotonic_raw_nsec(void) {
         return now_nsec(CLOCK_MONOTONIC_RAW);
 }
 
+uint64_t ucs_clock_asleep_usec(void) {
+        uint64_t monotonic = now_nsec(CLOCK_MONOTONIC), boottime = now_nsec(CLOCK_BOOTTIME);
+
+        return boottime > monotonic ? (boottime - monotonic) / NSEC_PER_USEC : 0;
+}
+
 static bool clocksource_is_tsc(int root_fd) {
         _cleanup_free_ char *text = NULL;
 

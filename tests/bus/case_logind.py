@@ -236,5 +236,9 @@ def idle_hears_of_sleep_alone(w):
         if w.get("LastResult") != "success":
             intel(w)
             w.until_property("LastResult", "success")
+    for _ in range(50):
+        logind.prepare("Sleep", False)
+    time.sleep(1)
+    equal("questions after ends of a sleep that never was", logind.call("Asked")[0], 0)
     logind.prepare("Sleep", True)
     w.until(lambda: logind.call("Asked")[0] >= 2, "the sleep to be heard of")
