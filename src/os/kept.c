@@ -37,15 +37,23 @@ void ucs_kept_close(UcsKeptPool *pool, UcsKept *file) {
         pool->n_kept--;
 }
 
-/* O_NONBLOCK: where a test or a fault puts a FIFO, nothing waits. */
+/* O_NONBLOCK: where a test or a fault puts a FIFO, nothing waits. O_NOATIME: a reader leaves no trace, and where a file system keeps times, none of them
+ * is looked at for each reading; other people's files refuse it. */
+static int open_quietly(int dir_fd, const char *path) {
+        int fd;
+
+        fd = ucs_root_openat(dir_fd, path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_NOATIME);
+        return fd == -EPERM ? ucs_root_openat(dir_fd, path, O_RDONLY | O_NONBLOCK | O_NOCTTY) : fd;
+}
+
 static int open_file(UcsKeptPool *pool, const char *path) {
         int fd;
 
-        fd = ucs_root_openat(pool->dir_fd, path, O_RDONLY | O_NONBLOCK | O_NOCTTY);
+        fd = open_quietly(pool->dir_fd, path);
         if ((fd == -EMFILE || fd == -ENFILE) && pool->spare_fd >= 0) {
                 pool->spare_fd = fd_close(pool->spare_fd);
                 pool->limit = pool->n_kept;
-                fd = ucs_root_openat(pool->dir_fd, path, O_RDONLY | O_NONBLOCK | O_NOCTTY);
+                fd = open_quietly(pool->dir_fd, path);
         }
         return fd;
 }

@@ -37,6 +37,46 @@ kept_test(reads_afresh) {
         ucs_kept_pool_done(&pool);
 }
 
+/* Reading leaves no trace in the file's times. */
+kept_test(leaves_no_time) {
+        static const struct timespec times[] = { { .tv_sec = 1 }, { .tv_sec = 2 } }; /* of access, of change: relatime would bring the first up */
+        UcsKept file = UCS_KEPT_INIT;
+        UcsKeptPool pool;
+        struct stat st;
+        char buf[8];
+
+        ucs_kept_pool_init(&pool, tmproot);
+        tmproot_text("a/file", "one");
+        cr_assert_eq(utimensat(AT_FDCWD, tmproot_at("a/file"), times, 0), 0);
+        for (int i = 0; i < 2; i++)
+                cr_expect_eq(ucs_kept_read(&pool, &file, "a/file", buf, sizeof(buf)), 3);
+        cr_assert_eq(stat(tmproot_at("a/file"), &st), 0);
+        cr_expect_eq(st.st_atim.tv_sec, 1);
+        ucs_kept_close(&pool, &file);
+        ucs_kept_pool_done(&pool);
+}
+
+/* Somebody else's file does not allow that, and is read all the same. */
+kept_test(of_somebody_else) {
+        UcsKept file = UCS_KEPT_INIT;
+        UcsKeptPool pool;
+        char buf[8];
+
+        if (geteuid() != 0)
+                cr_skip_test("only root can become somebody else");
+        ucs_kept_pool_init(&pool, tmproot);
+        tmproot_text("file", "one");
+        cr_assert_eq(chmod(tmproot_path, 0755), 0);
+        cr_assert_eq(chmod(tmproot_at("file"), 0644), 0);
+        cr_assert_eq(seteuid(65534), 0);
+        cr_expect_lt(open(tmproot_at("file"), O_RDONLY | O_CLOEXEC | O_NOATIME), 0);
+        cr_expect_eq(ucs_kept_read(&pool, &file, "file", buf, sizeof(buf)), 3);
+        cr_expect_str_eq(buf, "one");
+        ucs_kept_close(&pool, &file);
+        ucs_kept_pool_done(&pool);
+        cr_assert_eq(seteuid(0), 0);
+}
+
 /* A directory and what leads out of the root are errors, a FIFO does not wait. */
 kept_test(no_file) {
         UcsKept file = UCS_KEPT_INIT;
