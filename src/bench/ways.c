@@ -61,6 +61,8 @@ static int read_bare(BenchPlace *p, size_t n, uint64_t *ret_sum) {
                 if (p->bare_fds[i] < 0) {
                         (void) snprintf(path, sizeof(path), "cpu%u/%s", p->cpus[i], p->file);
                         p->bare_fds[i] = openat(p->cpu_fd, path, O_RDONLY | O_NOATIME | O_CLOEXEC); /* as kept ones are */
+                        if (p->bare_fds[i] < 0 && errno == EPERM)
+                                p->bare_fds[i] = openat(p->cpu_fd, path, O_RDONLY | O_CLOEXEC);
                 }
                 if (pread(p->bare_fds[i], text, sizeof(text) - 1, 0) <= 0)
                         return -errno;
