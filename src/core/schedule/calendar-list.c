@@ -5,6 +5,7 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <limits.h>
 
 #include "base/str.h"
 #include "core/schedule/calendar-spec.h"
@@ -35,14 +36,17 @@ bool ucs_calendar_at(const UcsCalendarCursor *c, const char *set) {
         return *c->p == '\0' || strchr(set, *c->p);
 }
 
-static int parse_number(UcsCalendarCursor *c, const char *what, int *ret) {
+/* systemd keeps all numbers in an int, and those of seconds in microseconds: longer steps of seconds are none. */
+#define STEP_SECONDS_MAX 2147
+
+static int parse_number(UcsCalendarCursor *c, const char *what, int most, int *ret) {
         const char *p;
         int v = 0;
 
         if (!isdigit((unsigned char) *c->p))
                 return ucs_calendar_expected(c, what);
         for (p = c->p; isdigit((unsigned char) *p); p++)
-                if (__builtin_mul_overflow(v, 10, &v) || __builtin_add_overflow(v, *p - '0', &v))
+                if (__builtin_mul_overflow(v, 10, &v) || __builtin_add_overflow(v, *p - '0', &v) || v > most)
                         return ucs_calendar_expected(c, "a smaller number");
         c->p = p;
         *ret = v;
@@ -54,12 +58,12 @@ static int parse_item(UcsCalendarCursor *c, UcsCalendarField field, UcsCalendarI
         UcsCalendarItem item = { .stop = -1, .column = (unsigned) (c->p - c->whole) + 1 };
         int r;
 
-        r = parse_number(c, "a number or '*'", &item.start);
+        r = parse_number(c, "a number or '*'", INT_MAX, &item.start);
         if (r < 0)
                 return r;
         if (str_startswith(c->p, "..")) {
                 c->p += 2;
-                r = parse_number(c, "the number at which the range ends", &item.stop);
+                r = parse_number(c, "the number at which the range ends", INT_MAX, &item.stop);
                 if (r < 0)
                         return r;
                 item.step = 1;
@@ -71,7 +75,7 @@ static int parse_item(UcsCalendarCursor *c, UcsCalendarField field, UcsCalendarI
         }
         if (*c->p == '/') {
                 c->p++;
-                r = parse_number(c, "the number of the step", &item.step);
+                r = parse_number(c, "the number of the step", field == UCS_CALENDAR_SECOND ? STEP_SECONDS_MAX : INT_MAX, &item.step);
                 if (r < 0)
                         return r;
                 if (item.step == 0) {
