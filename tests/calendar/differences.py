@@ -13,6 +13,7 @@ SECOND = "second pass of an autumn overlap: no start there, systemd has one when
 TWIN = "autumn overlap: systemd answers with the second pass, from a wrong guess of mktime()"
 OVERFLOW = "step without end: systemd counts on beyond the end of its unit and skips times that it gives when the step is spelled out"
 SKIPPED = "clock change nearby: systemd skips times, or ends, but gives the time when asked from the second before it"
+INVENTED = "clock change nearby: systemd has a time that it does not give when asked from the second before it"
 LOST = "systemd fails with 'Infinite loop in calendar calculation'"
 MONTH_END = "list of days from the end of the month: systemd takes three days off the limit for each further item"
 ABBREVIATION = "abbreviation of the local zone: not taken"
@@ -164,6 +165,8 @@ def compare(question, ours, systemd):
                 break
             if data.is_second_pass(b[0]):
                 kinds[SECOND] += 1
+            elif data.changes(last, b[0] + 31 * 86400) and ask(b[0] - 1, ours.normalized).times[:1] not in ([], b[:1]):
+                kinds[INVENTED] += 1
             else:
                 raise Difference("we do not have %s" % b[0])
             last = b.pop(0)
