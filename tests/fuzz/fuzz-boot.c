@@ -80,16 +80,7 @@ static void try_conf(const char *text, size_t size) {
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
-        static void (*const readers[])(const char *text, size_t size) = { try_env, try_menu, try_entry, try_conf };
-        char *text;
+        static const FuzzReader readers[] = { try_env, try_menu, try_entry, try_conf };
 
-        if (size == 0)
-                return 0;
-        text = malloc(size);
-        fuzz_check(text);
-        memcpy(text, data + 1, size - 1);
-        text[size - 1] = '\0';
-        readers[data[0] % 4](text, size - 1);
-        free(text);
-        return 0;
+        return fuzz_one_of(readers, ELEMENTSOF(readers), data, size);
 }

@@ -20,3 +20,20 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
                         abort();                                                                            \
                 }                                                                                           \
         } while (0)
+
+typedef void (*FuzzReader)(const char *text, size_t size);
+
+/* For a target of several readers of text: the first byte says which of them gets the rest, with a NUL behind it and in a buffer of just that size. */
+static inline int fuzz_one_of(const FuzzReader *readers, size_t n_readers, const uint8_t *data, size_t size) {
+        char *text;
+
+        if (size == 0)
+                return 0;
+        text = malloc(size);
+        fuzz_check(text);
+        memcpy(text, data + 1, size - 1);
+        text[size - 1] = '\0';
+        readers[data[0] % n_readers](text, size - 1);
+        free(text);
+        return 0;
+}
